@@ -1,0 +1,103 @@
+package cheader
+
+import (
+	"strconv"
+
+	"modernc.org/cc/v4"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// enum takes an enumeration that is defined at n.
+func (r *reader) enum(t *cc.EnumType, n cc.Node) {
+	header, line, ok := where(n)
+	if !ok {
+		return
+	}
+	tag := t.Tag()
+	e := &abi.Enum{Name: tag.SrcStr(), Header: header, Line: line, Size: t.Size(), Enumerators: []abi.Enumerator{}}
+	for _, en := range t.Enumerators() {
+		value, negative, ok := integer(en.Value())
+		if !ok {
+			r.failf(en, "enumerator %s has no integer value", en.Token.SrcStr())
+			continue
+		}
+		// C makes the type unsigned unless a value is negative.
+		e.Signed = e.Signed || negative
+		e.Enumerators = append(e.Enumerators, abi.Enumerator{
+			Name: en.Token.SrcStr(), Value: value, Bit: r.spelledAsBits(en),
+		})
+	}
+	r.facts.Enums = append(r.facts.Enums, e)
+}
+
+// untaggedEnums takes the enumerations that no tag names: the scope knows only
+// their enumerators.
+func (r *reader) untaggedEnums() {
+	seen := map[*cc.EnumSpecifier]bool{}
+	for tu := r.ast.TranslationUnit; tu != nil; tu = tu.TranslationUnit {
+		ed := tu.ExternalDeclaration
+		if ed == nil || ed.Declaration == nil {
+			continue
+		}
+		for ds := ed.Declaration.DeclarationSpecifiers; ds != nil; ds = ds.DeclarationSpecifiers {
+			if ds.TypeSpecifier == nil || ds.TypeSpecifier.EnumSpecifier == nil {
+				continue
+			}
+			n := ds.TypeSpecifier.EnumSpecifier
+			t, ok := n.Type().(*cc.EnumType)
+			if n.Case != cc.EnumSpecifierDef || !ok || seen[n] {
+				continue
+			}
+			seen[n] = true
+			if tag := t.Tag(); tag.SrcStr() == "" {
+				r.enum(t, n)
+			}
+		}
+	}
+}
+
+// spelledAsBits reports whether the header writes an enumerator the way it
+// writes flags: a shifted one, other flags joined, or a macro that holds one.
+func (r *reader) spelledAsBits(en *cc.Enumerator) bool {
+	if en.Case != cc.EnumeratorExpr {
+		return false
+	}
+	return isBits(en.ConstantExpression)
+}
+
+func isBits(e cc.ExpressionNode) bool {
+	switch e := e.(type) {
+	case *cc.ConstantExpression:
+		return isBits(e.ConditionalExpression)
+	case *cc.ShiftExpression:
+		return e.Case == cc.ShiftExpressionLsh
+	case *cc.InclusiveOrExpression:
+		return e.Case == cc.InclusiveOrExpressionOr && isBitsOrName(e.InclusiveOrExpression) && isBitsOrName(e.ExclusiveOrExpression)
+	case *cc.PrimaryExpression:
+		if e.Case == cc.PrimaryExpressionExpr {
+			if list, ok := e.ExpressionList.(cc.ExpressionNode); ok {
+				return isBits(list)
+			}
+		}
+	}
+	return false
+}
+
+func isBitsOrName(e cc.ExpressionNode) bool {
+	if p, ok := e.(*cc.PrimaryExpression); ok && p.Case == cc.PrimaryExpressionIdent {
+		return true
+	}
+	return isBits(e)
+}
+
+// integer is the decimal form of an integer value.
+func integer(v cc.Value) (text string, negative, ok bool) {
+	switch v := v.(type) {
+	case cc.Int64Value:
+		return strconv.FormatInt(int64(v), 10), v < 0, true
+	case cc.UInt64Value:
+		return strconv.FormatUint(uint64(v), 10), false, true
+	}
+	return "", false, false
+}

@@ -1,0 +1,161 @@
+// Package cheader reads C headers into the model of package abi. It knows C,
+// by way of modernc.org/cc, and nothing of Go.
+//
+// Reading is hermetic: besides the headers asked for, only the stub system
+// headers and the targets of package headers are seen, never the machine's C
+// compiler or its libc headers, so that the answer is the same everywhere.
+package cheader
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sort"
+	"strings"
+
+	"modernc.org/cc/v4"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+	"github.com/goverbs/goverbs/headers"
+)
+
+// Source is what to read: a header as a C program includes it, and where to
+// look for it and for what it includes in turn.
+type Source struct {
+	Header      string   // "infiniband/verbs.h"
+	IncludeDirs []string // searched in order
+}
+
+// Parse reads src as a C compiler for target sees it.
+func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
+	// A header is input, and no input may end the program: what cc does not
+	// foresee becomes an error like any other.
+	defer func() {
+		if r := recover(); r != nil {
+			facts, err = nil, fmt.Errorf("parsing %s for %s: the C front end gave up: %v", src.Header, target, r)
+		}
+	}()
+	if strings.ContainsAny(src.Header, "<>\"\n\r\\") {
+		return nil, fmt.Errorf("parsing %q: not the name of a header", src.Header)
+	}
+	ccABI, err := cc.NewABI(target.OS, target.Arch)
+	if err != nil {
+		return nil, fmt.Errorf("parsing %s for %s: %w", src.Header, target, err)
+	}
+	tree := newTree(src.IncludeDirs)
+	config := &cc.Config{
+		ABI:             ccABI,
+		FS:              tree,
+		FSOnly:          true,
+		IncludePaths:    []string{"", root},
+		SysIncludePaths: []string{root},
+		EvalAllMacros:   true,
+		UnsignedEnums:   true,
+		ABILayout:       true,
+		ExpansionLimit:  1 << 24,
+	}
+	ast, err := cc.Translate(config, []cc.Source{
+		{Name: "<predefined>", Value: target.Predefined()},
+		{Name: "<builtin>", Value: cc.Builtin},
+		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n"},
+	})
+	if err != nil {
+		return nil, tree.explain(src, target, err)
+	}
+	r := &reader{ast: ast, facts: &abi.Facts{
+		Schema:      abi.Schema,
+		Header:      src.Header,
+		GOOS:        target.OS,
+		GOARCH:      target.Arch,
+		Libc:        target.Libc,
+		BigEndian:   target.BigEndian(),
+		PointerSize: ast.PVoid.Size(),
+		LongSize:    ast.Long.Size(),
+		Headers:     tree.shipped(),
+		Records:     []*abi.Record{},
+		Enums:       []*abi.Enum{},
+		Macros:      []*abi.Macro{},
+		Functions:   []*abi.Function{},
+	}}
+	if err := r.read(); err != nil {
+		return nil, fmt.Errorf("reading %s for %s: %w", src.Header, target, err)
+	}
+	return r.facts, nil
+}
+
+// reader turns one syntax tree into facts.
+type reader struct {
+	ast   *cc.AST
+	facts *abi.Facts
+	errs  []error
+}
+
+func (r *reader) read() error {
+	// The scope is a map; a header has an order.
+	for _, name := range slices.Sorted(maps.Keys(r.ast.Scope.Nodes)) {
+		for _, n := range r.ast.Scope.Nodes[name] {
+			r.node(n)
+		}
+	}
+	r.untaggedEnums()
+	r.macros()
+	sort.Slice(r.facts.Records, func(i, j int) bool {
+		a, b := r.facts.Records[i], r.facts.Records[j]
+		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)
+	})
+	sort.Slice(r.facts.Enums, func(i, j int) bool {
+		a, b := r.facts.Enums[i], r.facts.Enums[j]
+		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)
+	})
+	sort.Slice(r.facts.Functions, func(i, j int) bool {
+		a, b := r.facts.Functions[i], r.facts.Functions[j]
+		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)
+	})
+	sort.Slice(r.errs, func(i, j int) bool { return r.errs[i].Error() < r.errs[j].Error() })
+	return errors.Join(r.errs...)
+}
+
+func before(header1 string, line1 int, name1, header2 string, line2 int, name2 string) bool {
+	if header1 != header2 {
+		return header1 < header2
+	}
+	if line1 != line2 {
+		return line1 < line2
+	}
+	return name1 < name2
+}
+
+// node takes one declaration of the file scope.
+func (r *reader) node(n cc.Node) {
+	switch n := n.(type) {
+	case *cc.StructOrUnionSpecifier:
+		r.tagged(n)
+	case *cc.EnumSpecifier:
+		if n.Case == cc.EnumSpecifierDef {
+			if t, ok := n.Type().(*cc.EnumType); ok {
+				r.enum(t, n)
+			}
+		}
+	case *cc.Declarator:
+		switch {
+		case n.IsTypename():
+			r.typedef(n)
+		case n.Type().Kind() == cc.Function:
+			r.function(n)
+		}
+	}
+}
+
+// where is the header, as a C program includes it, and the line of a node.
+func where(n cc.Node) (header string, line int, shipped bool) {
+	p := n.Position()
+	header, shipped = strings.CutPrefix(p.Filename, root+"/")
+	return header, p.Line, shipped
+}
+
+func (r *reader) failf(n cc.Node, format string, args ...any) {
+	p := n.Position()
+	p.Filename = strings.TrimPrefix(p.Filename, root+"/")
+	r.errs = append(r.errs, fmt.Errorf("%v: %s", p, fmt.Sprintf(format, args...)))
+}

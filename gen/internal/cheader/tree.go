@@ -1,0 +1,91 @@
+package cheader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"sort"
+	"strings"
+
+	"github.com/goverbs/goverbs/headers"
+)
+
+// root is the folder under which the C front end sees every header.
+const root = "include"
+
+// tree is the file system that the C front end sees: the stub system headers,
+// and behind them the include folders of the user.
+type tree struct {
+	stubs fs.FS
+	dirs  []string
+	read  map[string]bool
+}
+
+func newTree(dirs []string) *tree {
+	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}}
+}
+
+// Open opens root/NAME from the stubs or else from the include folders.
+func (t *tree) Open(name string) (fs.File, error) {
+	header, ok := strings.CutPrefix(path.Clean(name), root+"/")
+	if !ok || !fs.ValidPath(header) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+	}
+	if f, err := t.stubs.Open(header); err == nil {
+		return f, nil
+	}
+	for _, dir := range t.dirs {
+		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(header)))
+		if err != nil {
+			if !errors.Is(err, fs.ErrNotExist) {
+				return nil, err
+			}
+			continue
+		}
+		t.read[header] = true
+		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// shipped lists the headers that were read, the stubs left out.
+func (t *tree) shipped() []string {
+	names := make([]string, 0, len(t.read))
+	for name := range t.read {
+		names = append(names, name)
+	}
+	sort.Strings(names)
+	return names
+}
+
+var notFound = regexp.MustCompile(`include file not found: [<"]([^>"]+)[>"]`)
+
+// explain turns the front end's error into one that says what to do.
+func (t *tree) explain(src Source, target headers.Target, err error) error {
+	text := strings.ReplaceAll(err.Error(), root+"/", "")
+	m := notFound.FindStringSubmatch(text)
+	if m == nil {
+		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, text)
+	}
+	return &MissingHeaderError{Header: m[1], Wanted: src.Header, Searched: t.dirs}
+}
+
+// MissingHeaderError says that a header is not in any include folder.
+type MissingHeaderError struct {
+	Header   string   // the one that was not found
+	Wanted   string   // the one that was to be read
+	Searched []string // the include folders
+}
+
+func (e *MissingHeaderError) Error() string {
+	return fmt.Sprintf("%s was not found in %s; it comes with: %s; or name its folder with -I",
+		e.Header, strings.Join(e.Searched, ", "), headers.Packages(e.Header))
+}
+
+// Is makes the error one of fs.ErrNotExist.
+func (e *MissingHeaderError) Is(target error) bool { return target == fs.ErrNotExist }

@@ -1,0 +1,103 @@
+package cheader
+
+import (
+	"modernc.org/cc/v4"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// typ describes a C type. at is where an error would point to.
+func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
+	out := &abi.Type{Size: t.Size(), Align: int64(t.Align()), Const: t.Attributes() != nil && t.Attributes().IsConst()}
+	if d := t.Typedef(); d != nil {
+		out.Name, out.Typedef = d.Name(), true
+	}
+	switch t := t.(type) {
+	case *cc.PointerType:
+		r.pointer(out, t, at)
+	case *cc.ArrayType:
+		out.Kind, out.Len = abi.Array, max(t.Len(), 0)
+		out.Elem = r.typ(t.Elem(), at)
+		out.Size = out.Len * out.Elem.Size
+		out.Name, out.Typedef = "", false
+	case *cc.StructType:
+		r.recordType(out, t, at)
+	case *cc.UnionType:
+		r.recordType(out, t, at)
+	case *cc.EnumType:
+		out.Kind = abi.EnumKind
+		if !out.Typedef {
+			tag := t.Tag()
+			out.Name = tag.SrcStr()
+		}
+	case *cc.FunctionType:
+		r.funcType(out, t, at)
+	default:
+		r.scalar(out, t, at)
+	}
+	if t.IsIncomplete() {
+		out.Size, out.Align = 0, 1
+	}
+	return out
+}
+
+func (r *reader) pointer(out *abi.Type, t *cc.PointerType, at cc.Node) {
+	out.Kind = abi.Pointer
+	out.Elem = r.typ(t.Elem(), at)
+	if out.Elem.Kind == abi.Func {
+		out.Kind = abi.FuncPtr
+	}
+	out.Name, out.Typedef = "", false
+}
+
+func (r *reader) recordType(out *abi.Type, t fielded, at cc.Node) {
+	out.Kind = recordKind(t)
+	if out.Typedef {
+		return
+	}
+	if out.Name = tagOf(t); out.Name == "" && !t.IsIncomplete() {
+		out.Anon = r.record(t, at)
+	}
+}
+
+func (r *reader) funcType(out *abi.Type, t *cc.FunctionType, at cc.Node) {
+	out.Kind, out.Name, out.Typedef = abi.Func, "", false
+	out.Size, out.Align = 0, 1
+	out.Result = r.typ(t.Result(), at)
+	out.Variadic = t.IsVariadic()
+	for _, p := range t.Parameters() {
+		if p.Type().Kind() == cc.Void {
+			continue // (void)
+		}
+		out.Params = append(out.Params, r.typ(p.Type(), at))
+	}
+}
+
+func (r *reader) scalar(out *abi.Type, t cc.Type, at cc.Node) {
+	switch k := t.Kind(); {
+	case k == cc.Void:
+		out.Kind, out.Size, out.Align = abi.Void, 0, 1
+	case k == cc.Bool:
+		out.Kind = abi.Bool
+	case k == cc.Char:
+		out.Kind = abi.Char
+	case k == cc.Float, k == cc.Double:
+		out.Kind = abi.Float
+	case cc.IsIntegerType(t) && t.Size() <= 8:
+		out.Kind = abi.Uint
+		if cc.IsSignedInteger(t) {
+			out.Kind = abi.Int
+		}
+	default:
+		out.Kind = abi.Other
+	}
+	if !out.Typedef {
+		out.Name = t.Kind().String()
+		if out.Kind == abi.Uint && t.Kind() == cc.UInt {
+			out.Name = "unsigned int"
+		}
+	}
+	if t.VectorSize() > 0 {
+		out.Kind = abi.Other
+	}
+}

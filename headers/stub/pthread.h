@@ -1,0 +1,20 @@
+/* Stub: the pthread types that objects embed. Their sizes are the C library's. */
+#ifndef STUB_PTHREAD_H
+#define STUB_PTHREAD_H
+#include <time.h>
+typedef union {
+	char __size[__STUB_PTHREAD_MUTEX_SIZE];
+	long __align;
+} pthread_mutex_t;
+typedef union {
+	char __size[48];
+	long __align;
+} __attribute__((aligned(__STUB_PTHREAD_COND_ALIGN))) pthread_cond_t;
+typedef union {
+	char __size[4];
+	int __align;
+} pthread_mutexattr_t, pthread_condattr_t;
+typedef unsigned long pthread_t;
+int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
+int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *);
+#endif
