@@ -1,0 +1,105 @@
+package ccall
+
+import (
+	"math"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+)
+
+const untouched = -1 // in script.setErrno
+
+func TestPost(t *testing.T) {
+	fn := symbol(t, "post_script")
+	list := new([4]int64)
+	element := unsafe.Pointer(&list[2])
+	tests := []struct {
+		name             string
+		result, setErrno int64
+		setBad           unsafe.Pointer
+		wantResult       int32
+		wantErrno        syscall.Errno
+		wantBad          unsafe.Pointer
+	}{
+		{"success", 0, untouched, keep, 0, 0, nil},
+		{"success, bad set to NULL", 0, untouched, nil, 0, 0, nil},
+		{"success, bad set", 0, untouched, element, 0, 0, element},
+		{"positive errno, bad set", int64(syscall.ENOMEM), untouched, element, int32(syscall.ENOMEM), 0, element},
+		{"bad untouched after a call that set it", int64(syscall.EINVAL), untouched, keep, int32(syscall.EINVAL), 0, nil},
+		{"negative errno", -int64(syscall.ENOMEM), untouched, element, -int32(syscall.ENOMEM), 0, element},
+		{"-1 and errno", -1, int64(syscall.ENOMEM), element, -1, syscall.ENOMEM, element},
+		{"-1 and errno, bad untouched", -1, int64(syscall.EAGAIN), keep, -1, syscall.EAGAIN, nil},
+		{"-1 and errno 0", -1, 0, keep, -1, 0, nil},
+		{"errno set but another result", int64(syscall.EINVAL), int64(syscall.EIO), keep, int32(syscall.EINVAL), 0, nil},
+		{"errno set but success", 0, int64(syscall.EIO), keep, 0, 0, nil},
+		{"smallest", math.MinInt32, int64(syscall.EIO), keep, math.MinInt32, 0, nil},
+		{"largest", math.MaxInt32, int64(syscall.EIO), keep, math.MaxInt32, 0, nil},
+	}
+	bothWays(t, func(t *testing.T, w way) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				s := &script{result: tt.result, setErrno: tt.setErrno, setBad: tt.setBad, sawBad: unsafe.Pointer(list)}
+				result, errno, bad := w.post(fn, unsafe.Pointer(s), unsafe.Pointer(list))
+				require.Equal(t, tt.wantResult, result)
+				require.Equal(t, tt.wantErrno, syscall.Errno(errno))
+				require.Equal(t, tt.wantBad, bad)
+				require.Equal(t, unsafe.Pointer(s), s.sawObject)
+				require.Equal(t, unsafe.Pointer(list), s.sawList)
+				require.Nil(t, s.sawBad, "the out-slot must be clear before the call")
+				require.Zero(t, s.sawMisalignment)
+			})
+		}
+	})
+}
+
+func TestPoll(t *testing.T) {
+	fn := symbol(t, "poll_script")
+	tests := []struct {
+		name             string
+		n                int32
+		result, setErrno int64
+		wantResult       int32
+		wantErrno        syscall.Errno
+	}{
+		{"none", 16, 0, untouched, 0, 0},
+		{"some", 16, 5, int64(syscall.EIO), 5, 0},
+		{"-1 and errno", 1, -1, int64(syscall.EIO), -1, syscall.EIO},
+		{"-2, as providers do", 1, -2, int64(syscall.EIO), -2, 0},
+		{"no room", 0, 0, untouched, 0, 0},
+		{"negative room", -7, 0, untouched, 0, 0},
+		{"largest room", math.MaxInt32, math.MaxInt32, untouched, math.MaxInt32, 0},
+	}
+	bothWays(t, func(t *testing.T, w way) {
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				s := &script{result: tt.result, setErrno: tt.setErrno}
+				wc := new([2]int64)
+				result, errno := w.poll(fn, unsafe.Pointer(s), tt.n, unsafe.Pointer(wc))
+				require.Equal(t, tt.wantResult, result)
+				require.Equal(t, tt.wantErrno, syscall.Errno(errno))
+				require.Equal(t, unsafe.Pointer(s), s.sawObject)
+				require.Equal(t, unsafe.Pointer(wc), s.sawList)
+				require.Equal(t, int64(tt.n), s.sawN)
+				require.Zero(t, s.sawMisalignment)
+			})
+		}
+	})
+}
+
+// A direct call costs no allocation, whatever its outcome.
+func TestDirectDoesNotAllocate(t *testing.T) {
+	post, poll := symbol(t, "post_script"), symbol(t, "poll_script")
+	if !Direct() {
+		t.Skip("the direct call is not in use here")
+	}
+	list := new([4]int64)
+	for _, result := range []int64{0, int64(syscall.ENOMEM), -1} {
+		s := &script{result: result, setErrno: int64(syscall.ENOMEM), setBad: unsafe.Pointer(list)}
+		require.Zero(t, testing.AllocsPerRun(100, func() {
+			Post(post, unsafe.Pointer(s), unsafe.Pointer(list))
+			Poll(poll, unsafe.Pointer(s), 1, unsafe.Pointer(list))
+		}))
+	}
+}

@@ -1,0 +1,24 @@
+//go:build (linux || freebsd) && !android
+
+package ccall
+
+import (
+	"os"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/dl"
+)
+
+var (
+	// direct is read by the assembly. It is written only here and by tests.
+	direct = os.Getenv("GOVERBS_CCALL") != "portable" && layoutHolds()
+
+	// errnoFunction is what the assembly asks for the thread's errno, or 0: errno is then 0 too.
+	errnoFunction = dl.ErrnoFunction()
+)
+
+// post is Post. It branches to postPortable itself, because Post with two calls in it would be too big to be inlined.
+func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+
+// poll is Poll, likewise.
+func poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)

@@ -1,0 +1,96 @@
+//go:build (linux || freebsd) && !android
+
+#include "textflag.h"
+
+// Offsets in the runtime's structures. layoutHolds checks all of them, in check_amd64.go.
+#define g_m 48
+#define g_sched_sp 56
+#define m_g0 0
+
+// The current goroutine is in thread-local storage; R14 holds it in the compiler's code only.
+#define get_tls(r) MOVQ TLS, r
+#define g(r) 0(r)(TLS*1)
+
+// ENTER makes the thread's system goroutine and its stack the current ones, unless they are already. The goroutine stays
+// in BX and its stack pointer in R12 over the call: C keeps both. BP stays the caller's frame for whoever follows frames.
+// The order is the runtime's own: first the goroutine, then the stack.
+#define ENTER \
+	get_tls(CX) \
+	MOVQ g(CX), BX \
+	MOVQ SP, R12 \
+	MOVQ g_m(BX), R13 \
+	MOVQ m_g0(R13), R13 \
+	CMPQ R13, BX \
+	JEQ  entered \
+	MOVQ R13, g(CX) \
+	MOVQ g_sched_sp(R13), SP \
+entered: \
+	SUBQ $16, SP \
+	ANDQ $~15, SP
+
+// LEAVE undoes ENTER.
+#define LEAVE \
+	get_tls(DX) \
+	MOVQ R12, SP \
+	MOVQ BX, g(DX)
+
+// ERRNO puts the C errno into CX if AX, the result, is -1, and 0 otherwise. R15 carries the result over the call.
+#define ERRNO \
+	XORL CX, CX \
+	CMPL AX, $-1 \
+	JNE  done \
+	MOVQ ·errnoFunction(SB), DX \
+	TESTQ DX, DX \
+	JEQ  done \
+	MOVL AX, R15 \
+	CALL DX \
+	MOVL (AX), CX \
+	MOVL R15, AX \
+done:
+
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
+	CMPB ·direct(SB), $0
+	JEQ  portable
+	MOVQ fn+0(FP), AX
+	MOVQ object+8(FP), DI
+	MOVQ list+16(FP), SI
+	ENTER
+	MOVQ $0, 0(SP)            // bad
+	MOVQ SP, DX
+	CALL AX
+	MOVQ 0(SP), R13           // kept over the call in ERRNO
+	ERRNO
+	LEAVE
+	MOVL AX, result+24(FP)
+	MOVL CX, errno+28(FP)
+	MOVQ R13, bad+32(FP)
+	RET
+portable:
+	JMP  ·postPortable(SB)
+
+// func poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)
+TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
+	CMPB ·direct(SB), $0
+	JEQ  portable
+	MOVQ fn+0(FP), AX
+	MOVQ cq+8(FP), DI
+	MOVL n+16(FP), SI
+	MOVQ wc+24(FP), DX
+	ENTER
+	CALL AX
+	ERRNO
+	LEAVE
+	MOVL AX, result+32(FP)
+	MOVL CX, errno+36(FP)
+	RET
+portable:
+	JMP  ·pollPortable(SB)
+
+// func probe() (current, sp uintptr)
+TEXT ·probe(SB), NOSPLIT|NOFRAME, $0-16
+	get_tls(CX)
+	MOVQ g(CX), AX
+	MOVQ AX, current+0(FP)
+	MOVQ SP, sp+8(FP)
+	RET

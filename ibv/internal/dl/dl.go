@@ -1,0 +1,75 @@
+// Package dl finds and loads libibverbs without cgo, looks up its symbols, and calls C functions.
+//
+// # Which library
+//
+// [Load] opens libibverbs.so.1, wherever the system's dynamic linker finds it. The environment variable
+// GOVERBS_LIBIBVERBS replaces that name: a path, or another name for the dynamic linker to look for.
+//
+// # Which systems
+//
+// Loading works on 64-bit Linux and FreeBSD wherever purego does: amd64, arm64, loong64, ppc64le, riscv64 and s390x on
+// Linux, amd64 and arm64 on FreeBSD, with CGO_ENABLED=0 and with CGO_ENABLED=1. Linux on s390x without cgo needs Go 1.27.
+// FreeBSD without cgo needs -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere else the package
+// compiles, [Load] fails with [ErrUnsupported], and nothing can be called.
+package dl
+
+import (
+	"errors"
+	"os"
+	"sync"
+)
+
+// ErrUnsupported says that this program cannot load C libraries at all: on its system, for its processor, or without cgo.
+var ErrUnsupported = errors.New("loading C libraries is not supported on this platform")
+
+const (
+	// soname carries the ABI's version. libibverbs.so without it belongs to the development package.
+	soname = "libibverbs.so.1"
+
+	// overrideVariable names the library to load instead.
+	overrideVariable = "GOVERBS_LIBIBVERBS"
+)
+
+// Library is a loaded libibverbs. It is never unloaded: providers keep threads and pointers into it.
+type Library struct {
+	name    string
+	handle  uintptr
+	symbols sync.Map // string -> uintptr
+}
+
+// loader remembers a library once it is loaded. A failure is not remembered, because installing the missing package
+// mends it without starting the program again.
+type loader struct {
+	mu      sync.Mutex
+	library *Library
+}
+
+var process loader
+
+// Load returns the process's libibverbs, loading it at the first call. It is safe for concurrent use.
+// Later calls return the same library, whatever became of GOVERBS_LIBIBVERBS; after a failure, the next call tries again.
+func Load() (*Library, error) {
+	return process.load()
+}
+
+func (l *loader) load() (*Library, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.library != nil {
+		return l.library, nil
+	}
+	name := os.Getenv(overrideVariable)
+	overridden := name != ""
+	if !overridden {
+		name = soname
+	}
+	handle, err := openLibrary(name)
+	if err != nil {
+		return nil, missing(name, overridden, err)
+	}
+	l.library = &Library{name: name, handle: handle}
+	return l.library, nil
+}
+
+// Name returns the name the library was loaded by.
+func (l *Library) Name() string { return l.name }

@@ -1,0 +1,30 @@
+//go:build !((linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && (amd64 || arm64)))
+
+package dl
+
+import (
+	"fmt"
+	"runtime"
+	"syscall"
+)
+
+func openLibrary(string) (uintptr, error) {
+	return 0, fmt.Errorf("%w: %s/%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
+}
+
+func findSymbol(uintptr, string) (uintptr, error) {
+	return 0, fmt.Errorf("%w: %s/%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
+}
+
+// ErrnoFunction returns 0: there is no C library to ask.
+func ErrnoFunction() uintptr { return 0 }
+
+// Call returns -1 and ENOSYS: nothing can be loaded here, so there is nothing to call.
+func Call(uintptr, ...uintptr) (result uintptr, errno syscall.Errno) {
+	return ^uintptr(0), syscall.ENOSYS
+}
+
+// CallInt returns -1 and ENOSYS, like [Call].
+func CallInt(uintptr, ...uintptr) (result int32, errno syscall.Errno) {
+	return -1, syscall.ENOSYS
+}
