@@ -1,0 +1,98 @@
+# `make help` lists what there is. GNU make.
+
+# The toolchains that are tested: the floor in go.mod and the newest. The go command downloads them as needed.
+GO_FLOOR := go1.26.8
+GO_NEWEST := go1.27.2
+# Everything is vetted for each of these; the host's own is tested.
+TARGETS := linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x linux/loong64
+# Build tags that put tests aside because they need a device, or boot the guest themselves.
+TAGS := device,softroce
+
+GOVERBS_CACHE ?= $(CURDIR)/.cache
+export GOVERBS_CACHE
+vm := $(CURDIR)/test/softroce/vm
+demo := $(GOVERBS_CACHE)/demo
+# The guest stands in where the machine has no RDMA device.
+no_device := $(if $(wildcard /sys/class/infiniband/*),,yes)
+
+# The same build whatever the environment says: no automatic toolchain, no flags, no stamping (it wants git, and an
+# owner git trusts).
+export GOTOOLCHAIN := $(GO_FLOOR)
+export GOFLAGS := -buildvcs=false
+export GOWORK := off
+
+step = @printf '\n== %s\n'
+
+.NOTPARALLEL:
+.PHONY: help deps generate demo test lint check test-host test-vm clean
+
+help: ## list these targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+deps: ## install what building, testing and the guest need (as root; names the packages otherwise)
+	@test/deps
+
+generate: ## write the Go declarations from the installed headers
+	go generate ./...
+
+demo: ## generate, build, and post receives to an RDMA device (or a guest's), from Go and from C
+	@test/deps build $(if $(no_device),guest)
+	$(if $(no_device),@test/softroce/setup >/dev/null)
+	go generate ./...
+	go build ./...
+	@mkdir -p $(demo)
+	$(CC) -O2 -Wall -shared -fPIC -o $(demo)/postloop.so examples/demo/postloop.c
+	CGO_ENABLED=0 go build -o $(demo)/demo ./examples/demo
+	$(if $(no_device),$(vm)) $(demo)/demo -c $(demo)/postloop.so
+
+test: deps lint check test-host test-vm ## everything: lint, check, test-host, test-vm
+
+lint: ## gofmt, go vet for every target, staticcheck
+	$(step) gofmt
+	@files=$$("$$(go env GOROOT)/bin/gofmt" -l $(wildcard *.go) $(filter-out ./,$(wildcard */))); \
+		if [ -n "$$files" ]; then echo "not formatted:" $$files >&2; exit 1; fi
+	@set -e; for target in $(TARGETS); do \
+		printf '\n== go vet %s\n' $$target; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) ./...; \
+	done
+	$(step) staticcheck
+	@go run honnef.co/go/tools/cmd/staticcheck -tags $(TAGS) ./...
+
+check: ## the generated declarations are what the installed headers say
+	$(step) "gen check"
+	@go run ./gen check
+
+test-host: ## tests that need no device, in every build mode and with each Go
+	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=0"
+	@CGO_ENABLED=0 go test ./...
+	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
+	@CGO_ENABLED=1 go test ./...
+	$(step) "go test -race"
+	@CGO_ENABLED=1 go test -race ./...
+	$(step) "go test, pointer checks (checkptr)"
+	@go test -gcflags=all=-d=checkptr ./...
+	$(step) "go test, cgo pointer checks (cgocheck2)"
+	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test ./...
+	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=0"
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go test ./...
+	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=1"
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test ./...
+
+# One package at a time: two guests would share the host's processors and miss each other's deadlines.
+device_test = go test -p 1 -tags device -exec $(vm) ./test/device/...
+
+test-vm: ## tests of the guest, and in it those that need a device
+	$(step) "guest"
+	@test/softroce/setup
+	@go test -tags softroce ./test/softroce
+	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=0"
+	@CGO_ENABLED=0 $(device_test)
+	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=1"
+	@CGO_ENABLED=1 $(device_test)
+	$(step) "device tests in the guest, -race"
+	@CGO_ENABLED=1 $(subst go test,go test -race,$(device_test))
+	$(step) "device tests in the guest, $(GO_NEWEST), CGO_ENABLED=0"
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 $(device_test)
+
+clean: ## remove what was built and the guest
+	rm -rf .cache
