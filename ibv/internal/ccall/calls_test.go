@@ -45,7 +45,7 @@ func build() (uintptr, error) {
 			library.err = err
 			return
 		}
-		defer os.RemoveAll(dir) //nolint:errcheck // a left-over is the system's to clean
+		defer os.RemoveAll(dir)
 		compiler := os.Getenv("CC")
 		if compiler == "" {
 			compiler = "cc"

@@ -1,11 +1,7 @@
 //go:build (linux || freebsd) && !android
 
+#include "go_asm.h" // the offsets: constants of layout_amd64.go
 #include "textflag.h"
-
-// Offsets in the runtime's structures. layoutHolds checks all of them, in check_amd64.go.
-#define g_m 48
-#define g_sched_sp 56
-#define m_g0 0
 
 // The current goroutine is in thread-local storage; R14 holds it in the compiler's code only.
 #define get_tls(r) MOVQ TLS, r
@@ -13,17 +9,22 @@
 
 // ENTER makes the thread's system goroutine and its stack the current ones, unless they are already. The goroutine stays
 // in BX and its stack pointer in R12 over the call: C keeps both. BP stays the caller's frame for whoever follows frames.
-// The order is the runtime's own: first the goroutine, then the stack.
+// The caller's place is saved in the goroutine, for the runtime to show the goroutine's stack if C faults.
+// The order at the end is the runtime's own: first the goroutine, then the stack.
 #define ENTER \
 	get_tls(CX) \
 	MOVQ g(CX), BX \
 	MOVQ SP, R12 \
-	MOVQ g_m(BX), R13 \
-	MOVQ m_g0(R13), R13 \
+	MOVQ const_offM(BX), R13 \
+	MOVQ const_offG0(R13), R13 \
 	CMPQ R13, BX \
 	JEQ  entered \
+	MOVQ 0(SP), R8 \
+	LEAQ 8(SP), R9 \
+	MOVQ R8, const_offSchedPC(BX) \
+	MOVQ R9, const_offSchedSP(BX) \
 	MOVQ R13, g(CX) \
-	MOVQ g_sched_sp(R13), SP \
+	MOVQ const_offSchedSP(R13), SP \
 entered: \
 	SUBQ $16, SP \
 	ANDQ $~15, SP

@@ -1,0 +1,146 @@
+//go:build linux && !android
+
+package dl
+
+import (
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+	"github.com/stretchr/testify/require"
+)
+
+func TestLoad(t *testing.T) {
+	first, err := Load()
+	require.NoError(t, err, "these tests need libibverbs")
+	t.Setenv(overrideVariable, "/nowhere/libibverbs.so.1")
+	second, err := Load()
+	require.NoError(t, err, "a loaded library must be remembered")
+	require.Same(t, first, second)
+}
+
+func TestSymbol(t *testing.T) {
+	library, err := Load()
+	require.NoError(t, err, "these tests need libibverbs")
+	for _, name := range []string{"ibv_get_device_list", "ibv_open_device", "ibv_create_cq", "ibv_wc_status_str"} {
+		address, err := library.Symbol(name)
+		require.NoError(t, err)
+		require.NotZero(t, address)
+		again, err := library.Symbol(name)
+		require.NoError(t, err)
+		require.Equal(t, address, again)
+	}
+	address, err := library.Symbol("ibv_post_recv") // an inline in C, no symbol in any release
+	require.ErrorIs(t, err, ErrNoSymbol)
+	require.ErrorContains(t, err, "ibv_post_recv")
+	require.ErrorContains(t, err, library.Name())
+	require.Zero(t, address)
+}
+
+func TestSymbolConcurrently(t *testing.T) {
+	library, err := Load()
+	require.NoError(t, err, "these tests need libibverbs")
+	addresses := make([]uintptr, 16)
+	var group sync.WaitGroup
+	for i := range addresses {
+		group.Go(func() { addresses[i], _ = library.Symbol("ibv_close_device") })
+	}
+	group.Wait()
+	for _, address := range addresses {
+		require.NotZero(t, address)
+		require.Equal(t, addresses[0], address)
+	}
+}
+
+// The symbol really is the function it is named after.
+func TestCallLibibverbs(t *testing.T) {
+	library, err := Load()
+	require.NoError(t, err, "these tests need libibverbs")
+	fn, err := library.Symbol("ibv_wc_status_str")
+	require.NoError(t, err)
+	text, _ := Call(fn, 0)
+	require.NotZero(t, text)
+	// Safe: the string is a constant of the library's, which is never unloaded.
+	require.Equal(t, "success", string(unsafe.Slice(*(**byte)(unsafe.Pointer(&text)), len("success"))))
+}
+
+func TestLoadFailure(t *testing.T) {
+	damaged := filepath.Join(t.TempDir(), "libibverbs.so.1")
+	require.NoError(t, os.WriteFile(damaged, []byte("not a library"), 0o600))
+	tests := []struct{ name, path, cause string }{
+		{"no such file", "/nowhere/libibverbs.so.1", "/nowhere/libibverbs.so.1: cannot open shared object file"},
+		{"not a library", damaged, "file too short"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Setenv(overrideVariable, tt.path)
+			var l loader
+			library, err := l.load()
+			require.Nil(t, library)
+			require.ErrorContains(t, err, tt.path)
+			require.ErrorContains(t, err, overrideVariable)
+			require.ErrorContains(t, err, "libibverbs1 ibverbs-providers")
+			require.ErrorAs(t, err, new(purego.Dlerror))
+
+			t.Setenv(overrideVariable, "")
+			library, err = l.load()
+			require.NoError(t, err, "a failure must not be remembered")
+			require.Equal(t, soname, library.Name())
+		})
+	}
+}
+
+func TestMissingNamesEverySystem(t *testing.T) {
+	for _, overridden := range []bool{false, true} {
+		text := missing(soname, overridden, os.ErrNotExist).Error()
+		for _, system := range []string{"Alpine", "Arch", "CentOS Stream", "Debian", "Fedora", "FreeBSD", "NixOS", "openSUSE", "Ubuntu"} {
+			require.Contains(t, text, system)
+		}
+		require.Contains(t, text, soname)
+		require.Contains(t, text, overrideVariable)
+	}
+	require.NotContains(t, missing(soname, false, ErrUnsupported).Error(), "Debian", "no package helps there")
+}
+
+func libc(t *testing.T, name string) uintptr {
+	t.Helper()
+	address, err := findSymbol(purego.RTLD_DEFAULT, name)
+	require.NoError(t, err)
+	return address
+}
+
+func TestCallReportsErrno(t *testing.T) {
+	open, getpid := libc(t, "open"), libc(t, "getpid")
+	missing, err := syscall.BytePtrFromString("/nowhere/at/all")
+	require.NoError(t, err)
+	directory, err := syscall.BytePtrFromString("/")
+	require.NoError(t, err)
+	var group sync.WaitGroup
+	for range 16 { // so that calls are interleaved on the threads there are
+		group.Go(func() {
+			for range 100 {
+				result, errno := Call(open, uintptr(unsafe.Pointer(missing)), syscall.O_RDONLY)
+				if int32(result) != -1 || errno != syscall.ENOENT {
+					t.Errorf("Call: open of a missing file: %d, %v", int32(result), errno)
+				}
+				word, errno := CallInt(open, uintptr(unsafe.Pointer(directory)), syscall.O_WRONLY)
+				if word != -1 || errno != syscall.EISDIR {
+					t.Errorf("CallInt: open of a directory for writing: %d, %v", word, errno)
+				}
+				result, errno = Call(getpid)
+				if int(result) != os.Getpid() || errno != 0 {
+					t.Errorf("Call: getpid: %d, %v: errno must not be left from before", result, errno)
+				}
+				word, errno = CallInt(getpid)
+				if int(word) != os.Getpid() || errno != 0 {
+					t.Errorf("CallInt: getpid: %d, %v", word, errno)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
