@@ -25,7 +25,7 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 		// C makes the type unsigned unless a value is negative.
 		e.Signed = e.Signed || negative
 		e.Enumerators = append(e.Enumerators, abi.Enumerator{
-			Name: en.Token.SrcStr(), Value: value, Bit: r.spelledAsBits(en),
+			Name: en.Token.SrcStr(), Value: value, Bit: isBitEnumerator(en),
 		})
 	}
 	r.facts.Enums = append(r.facts.Enums, e)
@@ -57,38 +57,32 @@ func (r *reader) untaggedEnums() {
 	}
 }
 
-// spelledAsBits reports whether the header writes an enumerator the way it
-// writes flags: a shifted one, other flags joined, or a macro that holds one.
-func (r *reader) spelledAsBits(en *cc.Enumerator) bool {
-	if en.Case != cc.EnumeratorExpr {
-		return false
-	}
-	return isBits(en.ConstantExpression)
+// isBitEnumerator reports whether the header writes an enumerator the way it
+// writes flags: a shifted one, flags joined, or another enumerator that is one.
+func isBitEnumerator(en *cc.Enumerator) bool {
+	return en.Case == cc.EnumeratorExpr && isBits(en.ConstantExpression)
 }
 
 func isBits(e cc.ExpressionNode) bool {
 	switch e := e.(type) {
 	case *cc.ConstantExpression:
 		return isBits(e.ConditionalExpression)
+	case *cc.ExpressionList:
+		return e.ExpressionList == nil && isBits(e.AssignmentExpression)
 	case *cc.ShiftExpression:
 		return e.Case == cc.ShiftExpressionLsh
 	case *cc.InclusiveOrExpression:
-		return e.Case == cc.InclusiveOrExpressionOr && isBitsOrName(e.InclusiveOrExpression) && isBitsOrName(e.ExclusiveOrExpression)
+		return e.Case == cc.InclusiveOrExpressionOr && isBits(e.InclusiveOrExpression) && isBits(e.ExclusiveOrExpression)
 	case *cc.PrimaryExpression:
-		if e.Case == cc.PrimaryExpressionExpr {
-			if list, ok := e.ExpressionList.(cc.ExpressionNode); ok {
-				return isBits(list)
-			}
+		switch e.Case {
+		case cc.PrimaryExpressionExpr:
+			return isBits(e.ExpressionList)
+		case cc.PrimaryExpressionIdent:
+			en, ok := e.ResolvedTo().(*cc.Enumerator)
+			return ok && isBitEnumerator(en)
 		}
 	}
 	return false
-}
-
-func isBitsOrName(e cc.ExpressionNode) bool {
-	if p, ok := e.(*cc.PrimaryExpression); ok && p.Case == cc.PrimaryExpressionIdent {
-		return true
-	}
-	return isBits(e)
 }
 
 // integer is the decimal form of an integer value.

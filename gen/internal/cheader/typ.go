@@ -26,10 +26,8 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 		r.recordType(out, t, at)
 	case *cc.EnumType:
 		out.Kind = abi.EnumKind
-		if !out.Typedef {
-			tag := t.Tag()
-			out.Name = tag.SrcStr()
-		}
+		tag := t.Tag()
+		nameByTag(out, tag.SrcStr())
 	case *cc.FunctionType:
 		r.funcType(out, t, at)
 	default:
@@ -52,11 +50,17 @@ func (r *reader) pointer(out *abi.Type, t *cc.PointerType, at cc.Node) {
 
 func (r *reader) recordType(out *abi.Type, t fielded, at cc.Node) {
 	out.Kind = recordKind(t)
-	if out.Typedef {
-		return
-	}
-	if out.Name = tagOf(t); out.Name == "" && !t.IsIncomplete() {
+	nameByTag(out, tagOf(t))
+	if out.Name == "" && !t.IsIncomplete() {
 		out.Anon = r.record(t, at)
+	}
+}
+
+// nameByTag names a type by its tag if it has one: a typedef's name is only
+// another word for it.
+func nameByTag(out *abi.Type, tag string) {
+	if tag != "" {
+		out.Name, out.Typedef = tag, false
 	}
 }
 

@@ -1,6 +1,7 @@
 /* Stub: POSIX types. */
 #ifndef STUB_SYS_TYPES_H
 #define STUB_SYS_TYPES_H
+#include <endian.h>
 #include <stddef.h>
 #include <stdint.h>
 typedef long off_t;

@@ -1,0 +1,200 @@
+// Package gosrc writes the model of package abi as Go, by way of jennifer. It
+// knows Go and nothing of how C is read.
+//
+// A record becomes a struct whose fields stand where C's members do, a union
+// becomes bytes with views, an enumeration a type with named values. Nothing
+// depends on which record it is: what C's types do not tell comes from a table
+// of words. Whatever Go cannot express is an error that names the place.
+package gosrc
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// Options say how to write a package.
+type Options struct {
+	Package string // its name
+	Command string // the command that writes it, for the first line of each file
+}
+
+// Generate writes the declarations of one header for several targets. It
+// returns the files by name: what all targets have in common in one of them,
+// and what differs in a file for each.
+func Generate(targets []*abi.Facts, opts Options) (map[string][]byte, error) {
+	if len(targets) == 0 {
+		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
+	}
+	var outputs []*output
+	for _, facts := range targets {
+		table, err := parseWords(wordsText)
+		if err != nil {
+			return nil, err
+		}
+		out, err := declare(facts, table)
+		if err != nil {
+			return nil, fmt.Errorf("writing Go for %s/%s: %w", facts.GOOS, facts.GOARCH, err)
+		}
+		outputs = append(outputs, out)
+	}
+	common := outputs[0].commonWith(outputs[1:])
+	files := map[string][]byte{}
+	constraint := buildConstraint(targets)
+	if err := render(files, "zz_generated.go", opts, constraint, outputs[0], func(key string) bool { return common[key] }); err != nil {
+		return nil, err
+	}
+	if len(targets) == 1 {
+		return files, nil
+	}
+	for i, facts := range targets {
+		name := fmt.Sprintf("zz_generated_%s_%s.go", facts.GOOS, facts.GOARCH)
+		if err := render(files, name, opts, "", outputs[i], func(key string) bool { return !common[key] }); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// output is the declarations of one target, and each one's text to compare.
+type output struct {
+	decls []decl
+	text  map[string]string
+}
+
+// declare writes all declarations of one target.
+func declare(facts *abi.Facts, table *words) (*output, error) {
+	s, err := newScope(facts, table)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{scope: s, viewable: map[string]bool{}, needs: map[string]bool{}}
+	if err := w.all(); err != nil {
+		return nil, err
+	}
+	out := &output{decls: w.decls, text: map[string]string{}}
+	for _, d := range w.decls {
+		if _, twice := out.text[d.key]; twice {
+			return nil, fmt.Errorf("%s is declared twice", d.key)
+		}
+		out.text[d.key] = d.String()
+	}
+	return out, nil
+}
+
+// all writes every declaration that the scope wants.
+func (w *writer) all() error {
+	for _, e := range w.emittedEnums() {
+		if err := w.enum(e); err != nil {
+			return err
+		}
+	}
+	for _, m := range w.facts.Macros {
+		if !w.shipped[m.Header] || w.isAlias(m.Name) {
+			continue
+		}
+		if err := w.macro(m); err != nil {
+			return err
+		}
+	}
+	for _, r := range w.sortedRecords() {
+		if err := w.record(r); err != nil {
+			return err
+		}
+	}
+	for _, r := range w.sortedRecords() {
+		if name := w.typeName(r.Name); w.viewable[name] {
+			w.viewAt(name, "C's "+string(r.Kind)+" "+r.Name)
+		}
+	}
+	for _, key := range sortedKeys(w.opaque) {
+		name := w.opaque[key]
+		if err := w.claim(name, key); err != nil {
+			return err
+		}
+		w.add(name,
+			jen.Comment(fmt.Sprintf("%s is C's %s, which the headers declare and do not define: only pointers to it have a use.", name, key)),
+			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
+	}
+	w.support()
+	return nil
+}
+
+// isAlias reports whether a macro is another name for an enumerator, which has
+// that name in Go already.
+func (w *writer) isAlias(name string) bool {
+	for target, alias := range w.alias {
+		if alias == name && target != name {
+			return true
+		}
+	}
+	return false
+}
+
+// String is the declaration as Go, formatted.
+func (d decl) String() string {
+	var b strings.Builder
+	for _, c := range d.code {
+		fmt.Fprintf(&b, "%#v\n", jen.Add(c))
+	}
+	return b.String()
+}
+
+// commonWith finds the declarations that read the same on every target.
+func (o *output) commonWith(others []*output) map[string]bool {
+	common := map[string]bool{}
+	for key, text := range o.text {
+		common[key] = true
+		for _, other := range others {
+			if other.text[key] != text {
+				common[key] = false
+			}
+		}
+	}
+	return common
+}
+
+func buildConstraint(targets []*abi.Facts) string {
+	arches := map[string][]string{}
+	for _, t := range targets {
+		arches[t.GOOS] = append(arches[t.GOOS], t.GOARCH)
+	}
+	var systems []string
+	for _, os := range sortedKeys(arches) {
+		systems = append(systems, fmt.Sprintf("(%s && (%s))", os, strings.Join(arches[os], " || ")))
+	}
+	return strings.Join(systems, " || ")
+}
+
+// render writes one file with the declarations that pick takes; none, no file.
+func render(files map[string][]byte, name string, opts Options, constraint string, out *output, pick func(string) bool) error {
+	f := jen.NewFile(opts.Package)
+	f.HeaderComment(fmt.Sprintf("Code generated by %q; DO NOT EDIT.", opts.Command))
+	if constraint != "" {
+		f.HeaderComment("//go:build " + constraint)
+	}
+	n := 0
+	for _, d := range out.decls {
+		if !pick(d.key) {
+			continue
+		}
+		n++
+		for _, c := range d.code {
+			f.Add(c)
+		}
+		f.Line()
+	}
+	if n == 0 {
+		return nil
+	}
+	var b bytes.Buffer
+	if err := f.Render(&b); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	files[name] = b.Bytes()
+	return nil
+}

@@ -1,0 +1,114 @@
+package gosrc
+
+import (
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// misaligned lays out a member of a packed record that stands where Go would
+// not put its type: as bytes, with accessors that copy.
+func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) error {
+	if f.Type.IsRecord() || f.Kind == abi.Array {
+		return fmt.Errorf("%s.%s: %s stands at %d, where Go cannot put it", b.at, f.Name, f.CType, offset)
+	}
+	raw := unexported(name) + "Bytes"
+	if err := b.take(raw); err != nil {
+		return err
+	}
+	b.pad(offset)
+	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(f.Type.Declare(f.Name)+", not aligned: see the methods"))
+	b.cursor = offset + f.Size
+	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(raw)), offset)
+	return b.numberView(f, name, typ, view{field: raw, align: 1}, false)
+}
+
+// flexible writes the accessor of an array that has no length in the record:
+// Go would pad a trailing one, so it gets no field.
+func (b *body) flexible(f *abi.Field, offset int64) error {
+	if f.Kind != abi.Array || hidden(f.Name) {
+		return nil // an empty record takes no room and holds nothing
+	}
+	name := camel(f.Name)
+	elem, err := b.elemType(f, name)
+	if err != nil {
+		return err
+	}
+	return b.flexibleMethod(f, name, elem, jen.Qual("unsafe", "Add").Call(jen.Qual("unsafe", "Pointer").Call(jen.Id("s")), jen.Lit(int(offset))))
+}
+
+func (b *body) flexibleView(f *abi.Field, v view) error {
+	name := camel(f.Name)
+	elem, err := b.elemType(f, name)
+	if err != nil {
+		return err
+	}
+	return b.flexibleMethod(f, name, elem, v.pointer())
+}
+
+// elemType is the type of what an array of unknown length holds.
+func (b *body) elemType(f *abi.Field, name string) (gotype, error) {
+	one := *f
+	one.Type, one.Kind = f.Type.Elem, f.Type.Elem.Kind
+	return b.memberType(&one, name)
+}
+
+func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen.Statement) error {
+	if err := b.take(name); err != nil {
+		return err
+	}
+	b.methods = append(b.methods,
+		jen.Comment(fmt.Sprintf("%s views n elements of the member %s, which has no length in C: the caller knows that n of them are there.%s",
+			name, f.Type.Declare(f.Name), b.w.words.about(b.path+"."+f.Name))),
+		jen.Func().Params(b.receiver()).Id(name).Params(jen.Id("n").Int()).Index().Add(elem.code).Block(
+			jen.Comment("Safe as far as the caller is right about n; the place is aligned as C has it."),
+			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Parens(jen.Op("*").Add(elem.code)).Parens(start), jen.Id("n")))))
+	return nil
+}
+
+// helpers writes what makes lists usable: the walk along next pointers, and
+// the slice of a pointer with its count.
+func (b *body) helpers(f *abi.Field, name string) error {
+	pointee := f.Kind == abi.Pointer && f.Type.Elem.Kind == abi.Struct && f.Type.Elem.Anon == nil
+	if pointee && f.Name == "next" && "struct "+f.Type.Elem.Name == b.cName {
+		if err := b.take("All"); err != nil {
+			return err
+		}
+		b.methods = append(b.methods,
+			jen.Comment(fmt.Sprintf("All walks the list that starts at s, without copying, up to a nil %s.", name)),
+			jen.Func().Params(b.receiver()).Id("All").Params().Qual("iter", "Seq").Types(jen.Op("*").Id(b.goName)).Block(
+				jen.Return(jen.Func().Params(jen.Id("yield").Func().Params(jen.Op("*").Id(b.goName)).Bool()).Block(
+					jen.For(jen.Id("e").Op(":=").Id("s"), jen.Id("e").Op("!=").Nil().Op("&&").Id("yield").Call(jen.Id("e")), jen.Id("e").Op("=").Id("e").Dot(name)).Block()))))
+		b.w.viewable[b.goName] = true
+	}
+	count := b.w.words.counted[b.path+"."+f.Name]
+	if count == "" {
+		return nil
+	}
+	if !pointee {
+		return fmt.Errorf("%s.%s: words count it, but it does not point to a struct", b.at, f.Name)
+	}
+	elem := b.w.pointeeName(f.Type.Elem)
+	if err := b.take(elem + "s"); err != nil {
+		return err
+	}
+	b.methods = append(b.methods,
+		jen.Comment(fmt.Sprintf("%ss views the %s elements of %s as a slice, without copying. It is nil when there are none.", elem, camel(count), name)),
+		jen.Func().Params(b.receiver()).Id(elem+"s").Params().Index().Id(elem).Block(
+			jen.If(jen.Id("s").Dot(name).Op("==").Nil().Op("||").Id("s").Dot(camel(count)).Op("<=").Lit(0)).Block(jen.Return(jen.Nil())),
+			jen.Comment("Safe as far as the struct is right about itself, which C relies on too."),
+			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Id("s").Dot(name), jen.Id("s").Dot(camel(count))))))
+	b.w.viewable[elem] = true
+	return nil
+}
+
+// viewAt writes the function that sees memory at an address as a record.
+func (w *writer) viewAt(name, c string) {
+	w.add(name+"At",
+		jen.Comment(fmt.Sprintf("%sAt views the memory at address as %s. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.", name, c)),
+		jen.Func().Id(name+"At").Params(jen.Id("address").Uintptr()).Op("*").Id(name).Block(
+			jen.Comment("Safe as far as the caller is right: an address of C's becomes the pointer that it is."),
+			jen.Return(jen.Op("*").Parens(jen.Op("**").Id(name)).Parens(jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("address"))))))
+}

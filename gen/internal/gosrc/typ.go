@@ -1,0 +1,124 @@
+package gosrc
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// gotype is a Go type and what Go makes of it in memory.
+type gotype struct {
+	code        jen.Code
+	size, align int64
+}
+
+// goType is the Go type of a C type. path names an untagged or function type,
+// and at says where it stands, should it have no counterpart in Go.
+func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
+	fixed := func(code *jen.Statement) (gotype, error) { return gotype{code, t.Size, t.Size}, nil }
+	switch t.Kind {
+	case abi.Bool:
+		return fixed(jen.Bool())
+	case abi.Char:
+		return fixed(jen.Byte())
+	case abi.Int, abi.Uint:
+		if be := bigEndian(t); be != "" {
+			return fixed(jen.Id(be))
+		}
+		name := fmt.Sprintf("%s%d", t.Kind, 8*t.Size)
+		return fixed(jen.Id(name))
+	case abi.Float:
+		return fixed(jen.Id(fmt.Sprintf("float%d", 8*t.Size)))
+	case abi.EnumKind:
+		return s.enumType(t)
+	case abi.Pointer:
+		code, err := s.pointerTo(t.Elem, path, at)
+		return gotype{code, t.Size, t.Size}, err
+	case abi.FuncPtr:
+		return fixed(jen.Id(path + "Func"))
+	case abi.Array:
+		elem, err := s.goType(t.Elem, path, at)
+		if err != nil {
+			return gotype{}, err
+		}
+		return gotype{jen.Index(jen.Lit(int(t.Len))).Add(elem.code), t.Len * elem.size, elem.align}, nil
+	case abi.Struct, abi.Union:
+		align, err := s.recordAlign(t, at)
+		if err != nil {
+			return gotype{}, err
+		}
+		name := path
+		if t.Anon == nil {
+			name = s.typeName(t.Name)
+		}
+		return gotype{jen.Id(name), t.Size, align}, nil
+	}
+	return gotype{}, fmt.Errorf("%s: %s has no counterpart in Go", at, t)
+}
+
+// recordAlign is the alignment that Go's version of a record has, which is C's.
+func (s *scope) recordAlign(t *abi.Type, at string) (int64, error) {
+	r := t.Anon
+	if r == nil {
+		r = s.records[recordKey(t.Kind, t.Name)]
+	}
+	if r == nil || r.Opaque {
+		return 0, fmt.Errorf("%s: %s is declared but never defined", at, t)
+	}
+	return r.Align, nil
+}
+
+func (s *scope) enumType(t *abi.Type) (gotype, error) {
+	if e := s.enums[t.Name]; e != nil && e.Name != "" && s.shipped[e.Header] {
+		return gotype{jen.Id(s.name(e.Name)), t.Size, t.Size}, nil
+	}
+	return gotype{jen.Id(fmt.Sprintf("uint%d", 8*t.Size)), t.Size, t.Size}, nil
+}
+
+// pointerTo is the Go pointer to a C type. A void pointer carries an address
+// or the user's own number, so it must not be a pointer to the collector.
+func (s *scope) pointerTo(elem *abi.Type, path, at string) (jen.Code, error) {
+	switch {
+	case elem.Kind == abi.Void, elem.Kind == abi.Func, elem.Kind == abi.Other:
+		return jen.Uintptr(), nil
+	case elem.IsRecord() && elem.Anon == nil:
+		return jen.Op("*").Id(s.pointeeName(elem)), nil
+	case elem.Anon != nil:
+		return jen.Uintptr(), nil
+	}
+	inner, err := s.goType(elem, path, at)
+	if err != nil {
+		return nil, err
+	}
+	return jen.Op("*").Add(inner.code), nil
+}
+
+func (s *scope) pointeeName(t *abi.Type) string {
+	if name, ok := s.opaque[recordKey(t.Kind, t.Name)]; ok {
+		return name
+	}
+	return s.typeName(t.Name)
+}
+
+// bigEndian is the type for an integer that the kernel's typedefs declare to be
+// in network byte order.
+func bigEndian(t *abi.Type) string {
+	name := strings.TrimPrefix(t.Name, "__aligned_")
+	name = strings.TrimPrefix(name, "__")
+	if t.Typedef && name == fmt.Sprintf("be%d", 8*t.Size) {
+		return strings.ToUpper(name)
+	}
+	return ""
+}
+
+// filler is a zero-sized field that gives a struct an alignment.
+func filler(align int64) (jen.Code, error) {
+	switch align {
+	case 2, 4, 8:
+		return jen.Id("_").Index(jen.Lit(0)).Id(fmt.Sprintf("uint%d", 8*align)), nil
+	}
+	return nil, fmt.Errorf("an alignment of %d cannot be had in Go", align)
+}
