@@ -12,7 +12,8 @@ import (
 	"unsafe"
 )
 
-// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsCoreSupport uint32
 
 // The values of IBUverbsCoreSupport.
@@ -20,14 +21,16 @@ const (
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsCoreSupport) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsCoreSupportOptionalMRAccess), "IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS"},
 	})
 }
 
-// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsAccessFlags uint32
 
 // The values of IBUverbsAccessFlags.
@@ -44,7 +47,8 @@ const (
 	AccessOptionalRange           IBUverbsAccessFlags = 0x3ff00000 // IB_UVERBS_ACCESS_OPTIONAL_RANGE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsAccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsAccessLocalWrite), "IB_UVERBS_ACCESS_LOCAL_WRITE"},
@@ -60,7 +64,8 @@ func (v IBUverbsAccessFlags) String() string {
 	})
 }
 
-// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type IBUverbsSRQType uint32
 
 // The values of IBUverbsSRQType.
@@ -83,7 +88,8 @@ func (v IBUverbsSRQType) String() string {
 	return "IBUverbsSRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one
+// of the values below.
 type IBUverbsWQType uint32
 
 // The values of IBUverbsWQType.
@@ -100,7 +106,8 @@ func (v IBUverbsWQType) String() string {
 	return "IBUverbsWQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type IBUverbsWQFlags uint32
 
 // The values of IBUverbsWQFlags.
@@ -111,7 +118,8 @@ const (
 	IBUverbsWQFlagsPCIWriteEndPadding IBUverbsWQFlags = 0x8 // IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsWQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsWQFlagsCVLANStripping), "IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -121,7 +129,8 @@ func (v IBUverbsWQFlags) String() string {
 	})
 }
 
-// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one
+// of the values below.
 type IBUverbsQPType uint32
 
 // The values of IBUverbsQPType.
@@ -156,7 +165,8 @@ func (v IBUverbsQPType) String() string {
 	return "IBUverbsQPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQPCreateFlags uint32
 
 // The values of IBUverbsQPCreateFlags.
@@ -168,7 +178,8 @@ const (
 	IBUverbsQPCreateSQSigAll               IBUverbsQPCreateFlags = 0x1000 // IB_UVERBS_QP_CREATE_SQ_SIG_ALL
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsQPCreateBlockMulticastLoopback), "IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK"},
@@ -179,7 +190,8 @@ func (v IBUverbsQPCreateFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQueryPortCapFlags uint32
 
 // The values of IBUverbsQueryPortCapFlags.
@@ -215,7 +227,8 @@ const (
 	IBUverbsPcfIPBasedGids                 IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQueryPortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsPcfSM), "IB_UVERBS_PCF_SM"},
@@ -250,7 +263,8 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQueryPortFlags uint32
 
 // The values of IBUverbsQueryPortFlags.
@@ -258,14 +272,16 @@ const (
 	QpfGRHRequired IBUverbsQueryPortFlags = 0x1 // IB_UVERBS_QPF_GRH_REQUIRED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQueryPortFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QpfGRHRequired), "IB_UVERBS_QPF_GRH_REQUIRED"},
 	})
 }
 
-// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPKeymat uint32
 
 // The values of FlowActionESPKeymat.
@@ -282,7 +298,9 @@ func (v FlowActionESPKeymat) String() string {
 	return "FlowActionESPKeymat(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPKeymatAESGCMIVAlgo is C's enum ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymatAESGCMIVAlgo is C's enum
+// ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type FlowActionESPKeymatAESGCMIVAlgo uint32
 
 // The values of FlowActionESPKeymatAESGCMIVAlgo.
@@ -299,7 +317,8 @@ func (v FlowActionESPKeymatAESGCMIVAlgo) String() string {
 	return "FlowActionESPKeymatAESGCMIVAlgo(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPReplay uint32
 
 // The values of FlowActionESPReplay.
@@ -319,7 +338,8 @@ func (v FlowActionESPReplay) String() string {
 	return "FlowActionESPReplay(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type FlowActionESPFlags uint32
 
 // The values of FlowActionESPFlags.
@@ -333,7 +353,8 @@ const (
 	FlowActionESPFlagsESNNewWindow FlowActionESPFlags = 0x8 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ESN_NEW_WINDOW
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
 func (v FlowActionESPFlags) String() string {
 	return flagNames(uint64(v), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT", []flagName{
 		{uint64(FlowActionESPFlagsFullOffload), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD"},
@@ -343,7 +364,8 @@ func (v FlowActionESPFlags) String() string {
 	})
 }
 
-// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsReadCountersFlags uint32
 
 // The values of IBUverbsReadCountersFlags.
@@ -351,14 +373,16 @@ const (
 	IBUverbsReadCountersPreferCached IBUverbsReadCountersFlags = 0x1 // IB_UVERBS_READ_COUNTERS_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsReadCountersPreferCached), "IB_UVERBS_READ_COUNTERS_PREFER_CACHED"},
 	})
 }
 
-// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type AdviseMRAdvice uint32
 
 // The values of AdviseMRAdvice.
@@ -381,7 +405,8 @@ func (v AdviseMRAdvice) String() string {
 	return "AdviseMRAdvice(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsAdviseMRFlag uint32
 
 // The values of IBUverbsAdviseMRFlag.
@@ -389,14 +414,16 @@ const (
 	AdviseMRFlagFlush IBUverbsAdviseMRFlag = 0x1 // IB_UVERBS_ADVISE_MR_FLAG_FLUSH
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsAdviseMRFlag) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AdviseMRFlagFlush), "IB_UVERBS_ADVISE_MR_FLAG_FLUSH"},
 	})
 }
 
-// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of
+// the values below.
 type RDMADriverID uint32
 
 // The values of RDMADriverID.
@@ -474,7 +501,8 @@ func (v RDMADriverID) String() string {
 	return "RDMADriverID(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type IBUverbsGIDType uint32
 
 // The values of IBUverbsGIDType.
@@ -558,7 +586,8 @@ func (v NodeType) String() string {
 	return "NodeType(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// TransportType is C's enum ibv_transport_type of infiniband/verbs.h: one of the values below.
+// TransportType is C's enum ibv_transport_type of infiniband/verbs.h: one of the values
+// below.
 type TransportType int32
 
 // The values of TransportType.
@@ -590,7 +619,8 @@ func (v TransportType) String() string {
 	return "TransportType(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// DeviceCapFlags is C's enum ibv_device_cap_flags of infiniband/verbs.h: a set of the bits below.
+// DeviceCapFlags is C's enum ibv_device_cap_flags of infiniband/verbs.h: a set of the
+// bits below.
 type DeviceCapFlags uint32
 
 // The values of DeviceCapFlags.
@@ -621,7 +651,8 @@ const (
 	DeviceManagedFlowSteering DeviceCapFlags = 0x20000000 // IBV_DEVICE_MANAGED_FLOW_STEERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v DeviceCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DeviceResizeMaxWR), "IBV_DEVICE_RESIZE_MAX_WR"},
@@ -651,7 +682,8 @@ func (v DeviceCapFlags) String() string {
 	})
 }
 
-// ForkStatus is C's enum ibv_fork_status of infiniband/verbs.h: one of the values below.
+// ForkStatus is C's enum ibv_fork_status of infiniband/verbs.h: one of the values
+// below.
 type ForkStatus uint32
 
 // The values of ForkStatus.
@@ -705,14 +737,16 @@ const (
 	DMMaskHandle DMMask = 0x1 // IBV_DM_MASK_HANDLE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v DMMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DMMaskHandle), "IBV_DM_MASK_HANDLE"},
 	})
 }
 
-// ODPTransportCapBits is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a set of the bits below.
+// ODPTransportCapBits is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a
+// set of the bits below.
 type ODPTransportCapBits uint32
 
 // The values of ODPTransportCapBits.
@@ -725,7 +759,8 @@ const (
 	ODPSupportSRQRecv ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ODPTransportCapBits) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupportSend), "IBV_ODP_SUPPORT_SEND"},
@@ -737,7 +772,8 @@ func (v ODPTransportCapBits) String() string {
 	})
 }
 
-// ODPGeneralCaps is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the bits below.
+// ODPGeneralCaps is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the
+// bits below.
 type ODPGeneralCaps uint32
 
 // The values of ODPGeneralCaps.
@@ -746,7 +782,8 @@ const (
 	ODPSupportImplicit ODPGeneralCaps = 0x2 // IBV_ODP_SUPPORT_IMPLICIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ODPGeneralCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupport), "IBV_ODP_SUPPORT"},
@@ -754,7 +791,8 @@ func (v ODPGeneralCaps) String() string {
 	})
 }
 
-// RxHashFunctionFlags is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a set of the bits below.
+// RxHashFunctionFlags is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a
+// set of the bits below.
 type RxHashFunctionFlags uint32
 
 // The values of RxHashFunctionFlags.
@@ -762,14 +800,16 @@ const (
 	RxHashFuncToeplitz RxHashFunctionFlags = 0x1 // IBV_RX_HASH_FUNC_TOEPLITZ
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RxHashFunctionFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashFuncToeplitz), "IBV_RX_HASH_FUNC_TOEPLITZ"},
 	})
 }
 
-// RxHashFields is C's enum ibv_rx_hash_fields of infiniband/verbs.h: a set of the bits below.
+// RxHashFields is C's enum ibv_rx_hash_fields of infiniband/verbs.h: a set of the bits
+// below.
 type RxHashFields uint32
 
 // The values of RxHashFields.
@@ -786,7 +826,8 @@ const (
 	RxHashInner      RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RxHashFields) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashSrcIPv4), "IBV_RX_HASH_SRC_IPV4"},
@@ -802,7 +843,8 @@ func (v RxHashFields) String() string {
 	})
 }
 
-// RawPacketCaps is C's enum ibv_raw_packet_caps of infiniband/verbs.h: a set of the bits below.
+// RawPacketCaps is C's enum ibv_raw_packet_caps of infiniband/verbs.h: a set of the
+// bits below.
 type RawPacketCaps uint32
 
 // The values of RawPacketCaps.
@@ -813,7 +855,8 @@ const (
 	RawPacketCapDelayDrop      RawPacketCaps = 0x8 // IBV_RAW_PACKET_CAP_DELAY_DROP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RawPacketCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RawPacketCapCVLANStripping), "IBV_RAW_PACKET_CAP_CVLAN_STRIPPING"},
@@ -823,7 +866,8 @@ func (v RawPacketCaps) String() string {
 	})
 }
 
-// TMCapFlags is C's enum ibv_tm_cap_flags of infiniband/verbs.h: a set of the bits below.
+// TMCapFlags is C's enum ibv_tm_cap_flags of infiniband/verbs.h: a set of the bits
+// below.
 type TMCapFlags uint32
 
 // The values of TMCapFlags.
@@ -831,14 +875,16 @@ const (
 	TMCapRC TMCapFlags = 0x1 // IBV_TM_CAP_RC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v TMCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(TMCapRC), "IBV_TM_CAP_RC"},
 	})
 }
 
-// PCIAtomicOpSize is C's enum ibv_pci_atomic_op_size of infiniband/verbs.h: a set of the bits below.
+// PCIAtomicOpSize is C's enum ibv_pci_atomic_op_size of infiniband/verbs.h: a set of
+// the bits below.
 type PCIAtomicOpSize uint32
 
 // The values of PCIAtomicOpSize.
@@ -848,7 +894,8 @@ const (
 	PCIAtomicOperation16ByteSizeSup PCIAtomicOpSize = 0x4 // IBV_PCI_ATOMIC_OPERATION_16_BYTE_SIZE_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PCIAtomicOpSize) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PCIAtomicOperation4ByteSizeSup), "IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP"},
@@ -925,7 +972,8 @@ const (
 	LinkLayerEthernet    = 2 // IBV_LINK_LAYER_ETHERNET
 )
 
-// PortCapFlags is C's enum ibv_port_cap_flags of infiniband/verbs.h: a set of the bits below.
+// PortCapFlags is C's enum ibv_port_cap_flags of infiniband/verbs.h: a set of the bits
+// below.
 type PortCapFlags uint32
 
 // The values of PortCapFlags.
@@ -956,7 +1004,8 @@ const (
 	PortIPBasedGids          PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSM), "IBV_PORT_SM"},
@@ -986,7 +1035,8 @@ func (v PortCapFlags) String() string {
 	})
 }
 
-// PortCapFlags2 is C's enum ibv_port_cap_flags2 of infiniband/verbs.h: a set of the bits below.
+// PortCapFlags2 is C's enum ibv_port_cap_flags2 of infiniband/verbs.h: a set of the
+// bits below.
 type PortCapFlags2 uint32
 
 // The values of PortCapFlags2.
@@ -1000,7 +1050,8 @@ const (
 	PortLinkSpeedNdrSup         PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PortCapFlags2) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSetNodeDescSup), "IBV_PORT_SET_NODE_DESC_SUP"},
@@ -1249,7 +1300,8 @@ const (
 	WCIPCsumOkShift = 2 // IBV_WC_IP_CSUM_OK_SHIFT
 )
 
-// CreateCQWCFlags is C's enum ibv_create_cq_wc_flags of infiniband/verbs.h: a set of the bits below.
+// CreateCQWCFlags is C's enum ibv_create_cq_wc_flags of infiniband/verbs.h: a set of
+// the bits below.
 type CreateCQWCFlags uint32
 
 // The values of CreateCQWCFlags.
@@ -1268,7 +1320,8 @@ const (
 	WCExWithCompletionTimestampWallclock CreateCQWCFlags = 0x800 // IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CreateCQWCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCExWithByteLen), "IBV_WC_EX_WITH_BYTE_LEN"},
@@ -1310,7 +1363,8 @@ const (
 	WCTMDataValid WCFlags = 0x40 // IBV_WC_TM_DATA_VALID
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCGRH), "IBV_WC_GRH"},
@@ -1323,7 +1377,8 @@ func (v WCFlags) String() string {
 	})
 }
 
-// AccessFlags is C's enum ibv_access_flags of infiniband/verbs.h: a set of the bits below.
+// AccessFlags is C's enum ibv_access_flags of infiniband/verbs.h: a set of the bits
+// below.
 type AccessFlags uint32
 
 // The values of AccessFlags.
@@ -1339,7 +1394,8 @@ const (
 	AccessRelaxedOrdering AccessFlags = 0x100000 // IBV_ACCESS_RELAXED_ORDERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v AccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AccessLocalWrite), "IBV_ACCESS_LOCAL_WRITE"},
@@ -1354,7 +1410,8 @@ func (v AccessFlags) String() string {
 	})
 }
 
-// XRCDInitAttrMask is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// XRCDInitAttrMask is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of
+// the bits below.
 type XRCDInitAttrMask uint32
 
 // The values of XRCDInitAttrMask.
@@ -1364,7 +1421,8 @@ const (
 	XRCDInitAttrReserved XRCDInitAttrMask = 0x4 // IBV_XRCD_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v XRCDInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(XRCDInitAttrFD), "IBV_XRCD_INIT_ATTR_FD"},
@@ -1373,7 +1431,8 @@ func (v XRCDInitAttrMask) String() string {
 	})
 }
 
-// ReregMRFlags is C's enum ibv_rereg_mr_flags of infiniband/verbs.h: a set of the bits below.
+// ReregMRFlags is C's enum ibv_rereg_mr_flags of infiniband/verbs.h: a set of the bits
+// below.
 type ReregMRFlags uint32
 
 // The values of ReregMRFlags.
@@ -1384,7 +1443,8 @@ const (
 	ReregMRFlagsSupported    ReregMRFlags = 0x7 // IBV_REREG_MR_FLAGS_SUPPORTED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ReregMRFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReregMRChangeTranslation), "IBV_REREG_MR_CHANGE_TRANSLATION"},
@@ -1500,7 +1560,8 @@ func (v Rate) String() string {
 	return "Rate(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// SRQAttrMask is C's enum ibv_srq_attr_mask of infiniband/verbs.h: a set of the bits below.
+// SRQAttrMask is C's enum ibv_srq_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type SRQAttrMask uint32
 
 // The values of SRQAttrMask.
@@ -1509,7 +1570,8 @@ const (
 	SRQLimit SRQAttrMask = 0x2 // IBV_SRQ_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SRQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQMaxWR), "IBV_SRQ_MAX_WR"},
@@ -1540,7 +1602,8 @@ func (v SRQType) String() string {
 	return "SRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// SRQInitAttrMask is C's enum ibv_srq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// SRQInitAttrMask is C's enum ibv_srq_init_attr_mask of infiniband/verbs.h: a set of
+// the bits below.
 type SRQInitAttrMask uint32
 
 // The values of SRQInitAttrMask.
@@ -1553,7 +1616,8 @@ const (
 	SRQInitAttrReserved SRQInitAttrMask = 0x20 // IBV_SRQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SRQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQInitAttrType), "IBV_SRQ_INIT_ATTR_TYPE"},
@@ -1582,7 +1646,8 @@ func (v WQType) String() string {
 	return "WQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WQInitAttrMask is C's enum ibv_wq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// WQInitAttrMask is C's enum ibv_wq_init_attr_mask of infiniband/verbs.h: a set of the
+// bits below.
 type WQInitAttrMask uint32
 
 // The values of WQInitAttrMask.
@@ -1591,7 +1656,8 @@ const (
 	WQInitAttrReserved WQInitAttrMask = 0x2 // IBV_WQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQInitAttrFlags), "IBV_WQ_INIT_ATTR_FLAGS"},
@@ -1611,7 +1677,8 @@ const (
 	WQFlagsReserved           WQFlags = 0x10 // IBV_WQ_FLAGS_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQFlagsCVLANStripping), "IBV_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -1648,7 +1715,8 @@ func (v WQState) String() string {
 	return "WQState(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WQAttrMask is C's enum ibv_wq_attr_mask of infiniband/verbs.h: a set of the bits below.
+// WQAttrMask is C's enum ibv_wq_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type WQAttrMask uint32
 
 // The values of WQAttrMask.
@@ -1659,7 +1727,8 @@ const (
 	WQAttrReserved  WQAttrMask = 0x8 // IBV_WQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQAttrState), "IBV_WQ_ATTR_STATE"},
@@ -1669,7 +1738,8 @@ func (v WQAttrMask) String() string {
 	})
 }
 
-// IndTableInitAttrMask is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// IndTableInitAttrMask is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h:
+// a set of the bits below.
 type IndTableInitAttrMask uint32
 
 // The values of IndTableInitAttrMask.
@@ -1677,7 +1747,8 @@ const (
 	CreateIndTableReserved IndTableInitAttrMask = 0x1 // IBV_CREATE_IND_TABLE_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IndTableInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateIndTableReserved), "IBV_CREATE_IND_TABLE_RESERVED"},
@@ -1719,7 +1790,8 @@ func (v QPType) String() string {
 	return "QPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// QPInitAttrMask is C's enum ibv_qp_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// QPInitAttrMask is C's enum ibv_qp_init_attr_mask of infiniband/verbs.h: a set of the
+// bits below.
 type QPInitAttrMask uint32
 
 // The values of QPInitAttrMask.
@@ -1733,7 +1805,8 @@ const (
 	QPInitAttrSendOpsFlags QPInitAttrMask = 0x40 // IBV_QP_INIT_ATTR_SEND_OPS_FLAGS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPInitAttrPD), "IBV_QP_INIT_ATTR_PD"},
@@ -1746,7 +1819,8 @@ func (v QPInitAttrMask) String() string {
 	})
 }
 
-// QPCreateFlags is C's enum ibv_qp_create_flags of infiniband/verbs.h: a set of the bits below.
+// QPCreateFlags is C's enum ibv_qp_create_flags of infiniband/verbs.h: a set of the
+// bits below.
 type QPCreateFlags uint32
 
 // The values of QPCreateFlags.
@@ -1758,7 +1832,8 @@ const (
 	QPCreatePCIWriteEndPadding QPCreateFlags = 0x800 // IBV_QP_CREATE_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPCreateBlockSelfMcastLb), "IBV_QP_CREATE_BLOCK_SELF_MCAST_LB"},
@@ -1769,7 +1844,8 @@ func (v QPCreateFlags) String() string {
 	})
 }
 
-// QPCreateSendOpsFlags is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h: a set of the bits below.
+// QPCreateSendOpsFlags is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h:
+// a set of the bits below.
 type QPCreateSendOpsFlags uint32
 
 // The values of QPCreateSendOpsFlags.
@@ -1788,7 +1864,8 @@ const (
 	QPExWithAtomicWrite       QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPCreateSendOpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPExWithRDMAWrite), "IBV_QP_EX_WITH_RDMA_WRITE"},
@@ -1806,7 +1883,8 @@ func (v QPCreateSendOpsFlags) String() string {
 	})
 }
 
-// QPOpenAttrMask is C's enum ibv_qp_open_attr_mask of infiniband/verbs.h: a set of the bits below.
+// QPOpenAttrMask is C's enum ibv_qp_open_attr_mask of infiniband/verbs.h: a set of the
+// bits below.
 type QPOpenAttrMask uint32
 
 // The values of QPOpenAttrMask.
@@ -1818,7 +1896,8 @@ const (
 	QPOpenAttrReserved QPOpenAttrMask = 0x10 // IBV_QP_OPEN_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPOpenAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPOpenAttrNum), "IBV_QP_OPEN_ATTR_NUM"},
@@ -1829,7 +1908,8 @@ func (v QPOpenAttrMask) String() string {
 	})
 }
 
-// QPAttrMask is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits below.
+// QPAttrMask is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type QPAttrMask uint32
 
 // The values of QPAttrMask.
@@ -1858,7 +1938,8 @@ const (
 	QPAttrMaskRateLimit        QPAttrMask = 0x2000000 // IBV_QP_RATE_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPAttrMaskState), "IBV_QP_STATE"},
@@ -2012,7 +2093,8 @@ const (
 	SendIPCsum    SendFlags = 0x10 // IBV_SEND_IP_CSUM
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SendFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SendFence), "IBV_SEND_FENCE"},
@@ -2023,7 +2105,8 @@ func (v SendFlags) String() string {
 	})
 }
 
-// OpsWROpcode is C's enum ibv_ops_wr_opcode of infiniband/verbs.h: one of the values below.
+// OpsWROpcode is C's enum ibv_ops_wr_opcode of infiniband/verbs.h: one of the values
+// below.
 type OpsWROpcode uint32
 
 // The values of OpsWROpcode.
@@ -2055,7 +2138,8 @@ const (
 	OpsTMSync   OpsFlags = 0x2 // IBV_OPS_TM_SYNC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v OpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(OpsSignaled), "IBV_OPS_SIGNALED"},
@@ -2063,7 +2147,8 @@ func (v OpsFlags) String() string {
 	})
 }
 
-// CQAttrMask is C's enum ibv_cq_attr_mask of infiniband/verbs.h: a set of the bits below.
+// CQAttrMask is C's enum ibv_cq_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type CQAttrMask uint32
 
 // The values of CQAttrMask.
@@ -2072,7 +2157,8 @@ const (
 	CQAttrReserved CQAttrMask = 0x2 // IBV_CQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQAttrModerate), "IBV_CQ_ATTR_MODERATE"},
@@ -2089,7 +2175,8 @@ const (
 	FlowAttrFlagsEgress   FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v FlowFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowAttrFlagsDontTrap), "IBV_FLOW_ATTR_FLAGS_DONT_TRAP"},
@@ -2097,7 +2184,8 @@ func (v FlowFlags) String() string {
 	})
 }
 
-// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values below.
+// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values
+// below.
 type FlowAttrType uint32
 
 // The values of FlowAttrType.
@@ -2123,7 +2211,8 @@ func (v FlowAttrType) String() string {
 	return "FlowAttrType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values below.
+// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values
+// below.
 type FlowSpecType uint32
 
 // The values of FlowSpecType.
@@ -2182,7 +2271,8 @@ func (v FlowSpecType) String() string {
 	return "FlowSpecType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set of the bits below.
+// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set
+// of the bits below.
 type FlowActionESPMask uint32
 
 // The values of FlowActionESPMask.
@@ -2190,7 +2280,8 @@ const (
 	FlowActionESPMaskESN FlowActionESPMask = 0x1 // IBV_FLOW_ACTION_ESP_MASK_ESN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v FlowActionESPMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowActionESPMaskESN), "IBV_FLOW_ACTION_ESP_MASK_ESN"},
@@ -2203,7 +2294,8 @@ const (
 	SysfsPathMax = 256 // IBV_SYSFS_PATH_MAX
 )
 
-// CQInitAttrMask is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// CQInitAttrMask is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the
+// bits below.
 type CQInitAttrMask uint32
 
 // The values of CQInitAttrMask.
@@ -2212,7 +2304,8 @@ const (
 	CQInitAttrMaskPD    CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_PD
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQInitAttrMaskFlags), "IBV_CQ_INIT_ATTR_MASK_FLAGS"},
@@ -2220,7 +2313,8 @@ func (v CQInitAttrMask) String() string {
 	})
 }
 
-// CreateCQAttrFlags is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set of the bits below.
+// CreateCQAttrFlags is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set
+// of the bits below.
 type CreateCQAttrFlags uint32
 
 // The values of CreateCQAttrFlags.
@@ -2229,7 +2323,8 @@ const (
 	CreateCQAttrIgnoreOverrun  CreateCQAttrFlags = 0x2 // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CreateCQAttrFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateCQAttrSingleThreaded), "IBV_CREATE_CQ_ATTR_SINGLE_THREADED"},
@@ -2237,7 +2332,8 @@ func (v CreateCQAttrFlags) String() string {
 	})
 }
 
-// ParentDomainInitAttrMask is C's enum ibv_parent_domain_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// ParentDomainInitAttrMask is C's enum ibv_parent_domain_init_attr_mask of
+// infiniband/verbs.h: a set of the bits below.
 type ParentDomainInitAttrMask uint32
 
 // The values of ParentDomainInitAttrMask.
@@ -2246,7 +2342,8 @@ const (
 	ParentDomainInitAttrPDContext  ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ParentDomainInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ParentDomainInitAttrAllocators), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS"},
@@ -2254,7 +2351,8 @@ func (v ParentDomainInitAttrMask) String() string {
 	})
 }
 
-// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of the values below.
+// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of
+// the values below.
 type CounterDescription uint32
 
 // The values of CounterDescription.
@@ -2274,7 +2372,8 @@ func (v CounterDescription) String() string {
 	return "CounterDescription(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of the bits below.
+// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of
+// the bits below.
 type ReadCountersFlags uint32
 
 // The values of ReadCountersFlags.
@@ -2282,14 +2381,16 @@ const (
 	ReadCountersAttrPreferCached ReadCountersFlags = 0x1 // IBV_READ_COUNTERS_ATTR_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReadCountersAttrPreferCached), "IBV_READ_COUNTERS_ATTR_PREFER_CACHED"},
 	})
 }
 
-// ValuesMask is C's enum ibv_values_mask of infiniband/verbs.h: a set of the bits below.
+// ValuesMask is C's enum ibv_values_mask of infiniband/verbs.h: a set of the bits
+// below.
 type ValuesMask uint32
 
 // The values of ValuesMask.
@@ -2298,7 +2399,8 @@ const (
 	ValuesMaskReserved ValuesMask = 0x2 // IBV_VALUES_MASK_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ValuesMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ValuesMaskRawClock), "IBV_VALUES_MASK_RAW_CLOCK"},
@@ -2306,7 +2408,8 @@ func (v ValuesMask) String() string {
 	})
 }
 
-// ReregMRErrCode is C's enum ibv_rereg_mr_err_code of infiniband/verbs.h: one of the values below.
+// ReregMRErrCode is C's enum ibv_rereg_mr_err_code of infiniband/verbs.h: one of the
+// values below.
 type ReregMRErrCode int32
 
 // The values of ReregMRErrCode.
@@ -2335,25 +2438,30 @@ func (v ReregMRErrCode) String() string {
 	return "ReregMRErrCode(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of
+// infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalFirst = 1048576
 
-// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of
+// infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalLast = 536870912
 
 // DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h.
 const DeviceRawScatterFCS = 17179869184
 
-// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of infiniband/verbs.h.
+// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of
+// infiniband/verbs.h.
 const DevicePCIWriteEndPadding = 68719476736
 
 // EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h.
 const EthernetLlSize = 6
 
-// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
+// infiniband/verbs.h.
 const IBRoCEUDPEncapValidPortMin = 49152
 
-// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of
+// infiniband/verbs.h.
 const IBRoCEUDPEncapValidPortMax = 65535
 
 // IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h.
@@ -2362,7 +2470,8 @@ const IBGRHFlowlabelMask = 1048575
 // AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h.
 const AccessOptionalFirst = 1048576
 
-// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of infiniband/ib_user_ioctl_verbs.h, 56 bytes.
+// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
+// infiniband/ib_user_ioctl_verbs.h, 56 bytes.
 type FlowActionESPKeymatAESGCM struct {
 	_      structs.HostLayout
 	IV     uint64    // __aligned_u64 iv
@@ -2384,7 +2493,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPKeymatAESGCM{})-8]
 }
 
-// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of infiniband/ib_user_ioctl_verbs.h, 4 bytes.
+// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of
+// infiniband/ib_user_ioctl_verbs.h, 4 bytes.
 type FlowActionESPReplayBmp struct {
 	_    structs.HostLayout
 	Size uint32 // __u32 size
@@ -2396,7 +2506,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPReplayBmp{})-4]
 }
 
-// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of
+// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESPEncap struct {
 	_           structs.HostLayout
 	valPtrUnion struct {
@@ -2469,7 +2580,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPEncap{})-8]
 }
 
-// FlowActionESP is C's struct ib_uverbs_flow_action_esp of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESP is C's struct ib_uverbs_flow_action_esp of
+// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESP struct {
 	_             structs.HostLayout
 	Spi           uint32 // __u32 spi
@@ -2489,7 +2601,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESP{})-8]
 }
 
-// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48 bytes.
+// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of
+// infiniband/ib_user_ioctl_verbs.h, 48 bytes.
 type IBUverbsQueryPortRespEx struct {
 	_             structs.HostLayout
 	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
@@ -2505,7 +2618,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQueryPortRespEx{})-4]
 }
 
-// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20 bytes.
+// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20
+// bytes.
 type IBUverbsQPCap struct {
 	_             structs.HostLayout
 	MaxSendWR     uint32 // __u32 max_send_wr
@@ -2525,7 +2639,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQPCap{})-4]
 }
 
-// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of infiniband/ib_user_ioctl_verbs.h, 32 bytes.
+// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of
+// infiniband/ib_user_ioctl_verbs.h, 32 bytes.
 type IBUverbsGIDEntry struct {
 	_             structs.HostLayout
 	GID           [2]uint64 // __aligned_u64 gid[2]
@@ -2545,7 +2660,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsGIDEntry{})-8]
 }
 
-// GIDGlobal is the untagged struct in C at union ibv_gid.global, 16 bytes.
+// GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes.
 type GIDGlobal struct {
 	_            structs.HostLayout
 	SubnetPrefix BE64 // __be64 subnet_prefix
@@ -2566,13 +2681,15 @@ type GID struct {
 	data [16]byte
 }
 
-// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid as long as the union is.
+// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid
+// as long as the union is.
 func (s *GID) Raw() *[16]uint8 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*[16]uint8)(unsafe.Pointer(&s.data))
 }
 
-// Global views the bytes of the union as its member struct {...} global; the pointer is valid as long as the union is.
+// Global views the bytes of the union as its member struct {...} global; the pointer is
+// valid as long as the union is.
 func (s *GID) Global() *GIDGlobal {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*GIDGlobal)(unsafe.Pointer(&s.data))
@@ -2620,16 +2737,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AllocDMAttr{})-8]
 }
 
-/*
-DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in struct ibv_dm, in C
-int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t).
-*/
+// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in
+// struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *,
+// size_t).
 type DMMemcpyToDMFunc uintptr
 
-/*
-DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm in struct ibv_dm, in C
-int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t).
-*/
+// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm
+// in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t,
+// size_t).
 type DMMemcpyFromDMFunc uintptr
 
 // DM is C's struct ibv_dm of infiniband/verbs.h, 32 bytes.
@@ -2743,7 +2858,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceAttr{})-8]
 }
 
-// QueryDeviceExInput is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4 bytes.
+// QueryDeviceExInput is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4
+// bytes.
 type QueryDeviceExInput struct {
 	_        structs.HostLayout
 	CompMask uint32 // uint32_t comp_mask
@@ -2755,7 +2871,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QueryDeviceExInput{})-4]
 }
 
-// ODPCapsPerTransportCaps is the untagged struct in C at struct ibv_odp_caps.per_transport_caps, 12 bytes.
+// ODPCapsPerTransportCaps is the untagged struct at struct
+// ibv_odp_caps.per_transport_caps in C, 12 bytes.
 type ODPCapsPerTransportCaps struct {
 	_         structs.HostLayout
 	RCODPCaps uint32 // uint32_t rc_odp_caps
@@ -2822,7 +2939,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RSSCaps{})-8]
 }
 
-// PacketPacingCaps is C's struct ibv_packet_pacing_caps of infiniband/verbs.h, 12 bytes.
+// PacketPacingCaps is C's struct ibv_packet_pacing_caps of infiniband/verbs.h, 12
+// bytes.
 type PacketPacingCaps struct {
 	_              structs.HostLayout
 	QPRateLimitMin uint32 // uint32_t qp_rate_limit_min
@@ -2990,7 +3108,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PortAttr{})-4]
 }
 
-// AsyncEventElement is the untagged union in C at struct ibv_async_event.element, 8 bytes.
+// AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8
+// bytes.
 type AsyncEventElement struct {
 	_    structs.HostLayout
 	_    [0]uint64
@@ -3480,7 +3599,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RWQIndTable{})-8]
 }
 
-// RWQIndTableInitAttr is C's struct ibv_rwq_ind_table_init_attr of infiniband/verbs.h, 24 bytes.
+// RWQIndTableInitAttr is C's struct ibv_rwq_ind_table_init_attr of infiniband/verbs.h,
+// 24 bytes.
 type RWQIndTableInitAttr struct {
 	_             structs.HostLayout
 	LogIndTblSize uint32 // uint32_t log_ind_tbl_size
@@ -3724,13 +3844,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DataBuf{})-8]
 }
 
-// SGE is C's struct ibv_sge of infiniband/verbs.h, 16 bytes. It is a scatter/gather entry: a piece of registered memory.
+// SGE is a scatter/gather entry: a piece of registered memory.
+//
+// It is C's struct ibv_sge of infiniband/verbs.h, 16 bytes.
 type SGE struct {
 	_ structs.HostLayout
+
 	// The first byte's address in the registering process.
 	Addr uint64 // uint64_t addr
+
 	// Bytes; 0 means 2^31 to the device.
 	Length uint32 // uint32_t length
+
 	// The local key of a memory region that covers the piece.
 	LKey uint32 // uint32_t lkey
 }
@@ -3743,7 +3868,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SGE{})-8]
 }
 
-// SendWRWRRDMA is the untagged struct in C at struct ibv_send_wr.wr.rdma, 16 bytes.
+// SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes.
 type SendWRWRRDMA struct {
 	_          structs.HostLayout
 	RemoteAddr uint64 // uint64_t remote_addr
@@ -3758,7 +3883,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRRDMA{})-8]
 }
 
-// SendWRWRAtomic is the untagged struct in C at struct ibv_send_wr.wr.atomic, 32 bytes.
+// SendWRWRAtomic is the untagged struct at struct ibv_send_wr.wr.atomic in C, 32 bytes.
 type SendWRWRAtomic struct {
 	_          structs.HostLayout
 	RemoteAddr uint64 // uint64_t remote_addr
@@ -3777,7 +3902,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRAtomic{})-8]
 }
 
-// SendWRWRUD is the untagged struct in C at struct ibv_send_wr.wr.ud, 16 bytes.
+// SendWRWRUD is the untagged struct at struct ibv_send_wr.wr.ud in C, 16 bytes.
 type SendWRWRUD struct {
 	_          structs.HostLayout
 	AH         *AH    // struct ibv_ah *ah
@@ -3793,26 +3918,29 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRUD{})-8]
 }
 
-// SendWRWR is the untagged union in C at struct ibv_send_wr.wr, 32 bytes.
+// SendWRWR is the untagged union at struct ibv_send_wr.wr in C, 32 bytes.
 type SendWRWR struct {
 	_    structs.HostLayout
 	_    [0]uint64
 	data [32]byte
 }
 
-// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is valid as long as the union is.
+// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is
+// valid as long as the union is.
 func (s *SendWRWR) RDMA() *SendWRWRRDMA {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRRDMA)(unsafe.Pointer(&s.data))
 }
 
-// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is valid as long as the union is.
+// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is
+// valid as long as the union is.
 func (s *SendWRWR) Atomic() *SendWRWRAtomic {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRAtomic)(unsafe.Pointer(&s.data))
 }
 
-// UD views the bytes of the union as its member struct {...} ud; the pointer is valid as long as the union is.
+// UD views the bytes of the union as its member struct {...} ud; the pointer is valid
+// as long as the union is.
 func (s *SendWRWR) UD() *SendWRWRUD {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRUD)(unsafe.Pointer(&s.data))
@@ -3824,7 +3952,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWR{})-8]
 }
 
-// SendWRQPTypeXRC is the untagged struct in C at struct ibv_send_wr.qp_type.xrc, 4 bytes.
+// SendWRQPTypeXRC is the untagged struct at struct ibv_send_wr.qp_type.xrc in C, 4
+// bytes.
 type SendWRQPTypeXRC struct {
 	_          structs.HostLayout
 	RemoteSRQN uint32 // uint32_t remote_srqn
@@ -3836,14 +3965,15 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPTypeXRC{})-4]
 }
 
-// SendWRQPType is the untagged union in C at struct ibv_send_wr.qp_type, 4 bytes.
+// SendWRQPType is the untagged union at struct ibv_send_wr.qp_type in C, 4 bytes.
 type SendWRQPType struct {
 	_    structs.HostLayout
 	_    [0]uint32
 	data [4]byte
 }
 
-// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid as long as the union is.
+// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid
+// as long as the union is.
 func (s *SendWRQPType) XRC() *SendWRQPTypeXRC {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRQPTypeXRC)(unsafe.Pointer(&s.data))
@@ -3855,7 +3985,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPType{})-4]
 }
 
-// SendWRBindMW is the untagged struct in C at struct ibv_send_wr.bind_mw, 48 bytes.
+// SendWRBindMW is the untagged struct at struct ibv_send_wr.bind_mw in C, 48 bytes.
 type SendWRBindMW struct {
 	_        structs.HostLayout
 	MW       *MW    // struct ibv_mw *mw
@@ -3872,7 +4002,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRBindMW{})-8]
 }
 
-// SendWRTSO is the untagged struct in C at struct ibv_send_wr.tso, 16 bytes.
+// SendWRTSO is the untagged struct at struct ibv_send_wr.tso in C, 16 bytes.
 type SendWRTSO struct {
 	_     structs.HostLayout
 	Hdr   uintptr // void *hdr
@@ -3889,11 +4019,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRTSO{})-8]
 }
 
-// SendWR is C's struct ibv_send_wr of infiniband/verbs.h, 128 bytes. It is a send work request: one operation for the send queue.
+// SendWR is a send work request: one operation for the send queue.
+//
+// It is C's struct ibv_send_wr of infiniband/verbs.h, 128 bytes.
 type SendWR struct {
 	_    structs.HostLayout
 	WRID uint64  // uint64_t wr_id
 	Next *SendWR // struct ibv_send_wr *next
+
 	// The local buffers, in order.
 	SGList       *SGE      // struct ibv_sge *sg_list
 	NumSGE       int32     // int num_sge
@@ -3920,7 +4053,8 @@ func (s *SendWR) All() iter.Seq[*SendWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
 func (s *SendWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -3953,13 +4087,15 @@ func (s *SendWR) SetInvalidateRKey(v uint32) {
 	*(*uint32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer is valid as long as the union is.
+// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer
+// is valid as long as the union is.
 func (s *SendWR) BindMW() *SendWRBindMW {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRBindMW)(unsafe.Pointer(&s.bindMWUnion))
 }
 
-// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid as long as the union is.
+// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid
+// as long as the union is.
 func (s *SendWR) TSO() *SendWRTSO {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRTSO)(unsafe.Pointer(&s.bindMWUnion))
@@ -3980,15 +4116,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWR{})-8]
 }
 
-// RecvWR is C's struct ibv_recv_wr of infiniband/verbs.h, 32 bytes. It is a receive work request: where one incoming message may be written.
+// RecvWR is a receive work request: where one incoming message may be written.
+//
+// It is C's struct ibv_recv_wr of infiniband/verbs.h, 32 bytes.
 type RecvWR struct {
 	_ structs.HostLayout
+
 	// The caller's own number, handed back in the completion.
 	WRID uint64 // uint64_t wr_id
+
 	// The next work request of the chain, or nil at its end.
 	Next *RecvWR // struct ibv_recv_wr *next
+
 	// The buffers that the message is scattered over, in order.
 	SGList *SGE // struct ibv_sge *sg_list
+
 	// How many scatter/gather entries SGList points to; 0 receives an empty message.
 	NumSGE int32 // int num_sge
 	_      [4]byte
@@ -4002,7 +4144,8 @@ func (s *RecvWR) All() iter.Seq[*RecvWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
 func (s *RecvWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -4020,7 +4163,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RecvWR{})-8]
 }
 
-// OpsWRTMAdd is the untagged struct in C at struct ibv_ops_wr.tm.add, 40 bytes.
+// OpsWRTMAdd is the untagged struct at struct ibv_ops_wr.tm.add in C, 40 bytes.
 type OpsWRTMAdd struct {
 	_        structs.HostLayout
 	RecvWRID uint64 // uint64_t recv_wr_id
@@ -4041,7 +4184,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWRTMAdd{})-8]
 }
 
-// OpsWRTM is the untagged struct in C at struct ibv_ops_wr.tm, 48 bytes.
+// OpsWRTM is the untagged struct at struct ibv_ops_wr.tm in C, 48 bytes.
 type OpsWRTM struct {
 	_             structs.HostLayout
 	UnexpectedCnt uint32     // uint32_t unexpected_cnt
@@ -4102,136 +4245,106 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBind{})-8]
 }
 
-/*
-WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_wq, in C
-int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
-*/
+// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct
+// ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct
+// ibv_recv_wr **).
 type WQPostRecvFunc uintptr
 
-/*
-QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of wr_atomic_cmp_swp in struct ibv_qp_ex, in C
-void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
-*/
+// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of
+// wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
 type QPExWRAtomicCmpSwpFunc uintptr
 
-/*
-QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of wr_atomic_fetch_add in struct ibv_qp_ex, in C
-void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
-*/
+// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of
+// wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
 type QPExWRAtomicFetchAddFunc uintptr
 
-/*
-QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in struct ibv_qp_ex, in C
-void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *).
-*/
+// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in
+// struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *,
+// uint32_t, const struct ibv_mw_bind_info *).
 type QPExWRBindMWFunc uintptr
 
-/*
-QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in struct ibv_qp_ex, in C
-void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
-*/
+// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in
+// struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRLocalInvFunc uintptr
 
-/*
-QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in struct ibv_qp_ex, in C
-void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
-*/
+// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in
+// struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
 type QPExWRRDMAReadFunc uintptr
 
-/*
-QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write in struct ibv_qp_ex, in C
-void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t).
-*/
+// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write
+// in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t,
+// uint64_t).
 type QPExWRRDMAWriteFunc uintptr
 
-/*
-QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of wr_rdma_write_imm in struct ibv_qp_ex, in C
-void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32).
-*/
+// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of
+// wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, __be32).
 type QPExWRRDMAWriteImmFunc uintptr
 
-/*
-QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct ibv_qp_ex, in C
-void (*wr_send)(struct ibv_qp_ex *).
-*/
+// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct
+// ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
 type QPExWRSendFunc uintptr
 
-/*
-QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in struct ibv_qp_ex, in C
-void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
-*/
+// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in
+// struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
 type QPExWRSendImmFunc uintptr
 
-/*
-QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in struct ibv_qp_ex, in C
-void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
-*/
+// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in
+// struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRSendInvFunc uintptr
 
-/*
-QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in struct ibv_qp_ex, in C
-void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t).
-*/
+// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in
+// struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t,
+// uint16_t).
 type QPExWRSendTSOFunc uintptr
 
-/*
-QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr in struct ibv_qp_ex, in C
-void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t).
-*/
+// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr
+// in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *,
+// uint32_t, uint32_t).
 type QPExWRSetUDAddrFunc uintptr
 
-/*
-QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of wr_set_xrc_srqn in struct ibv_qp_ex, in C
-void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t).
-*/
+// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of
+// wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *,
+// uint32_t).
 type QPExWRSetXRCSRQNFunc uintptr
 
-/*
-QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of wr_set_inline_data in struct ibv_qp_ex, in C
-void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t).
-*/
+// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of
+// wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct
+// ibv_qp_ex *, void *, size_t).
 type QPExWRSetInlineDataFunc uintptr
 
-/*
-QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of wr_set_inline_data_list in struct ibv_qp_ex, in C
-void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
-*/
+// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of
+// wr_set_inline_data_list in struct ibv_qp_ex, in C void
+// (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
 type QPExWRSetInlineDataListFunc uintptr
 
-/*
-QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in struct ibv_qp_ex, in C
-void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t).
-*/
+// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in
+// struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t,
+// uint32_t).
 type QPExWRSetSGEFunc uintptr
 
-/*
-QPExWRSetSGEListFunc is the address of a C function, or 0: the type of wr_set_sge_list in struct ibv_qp_ex, in C
-void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *).
-*/
+// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of
+// wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *,
+// size_t, const struct ibv_sge *).
 type QPExWRSetSGEListFunc uintptr
 
-/*
-QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct ibv_qp_ex, in C
-void (*wr_start)(struct ibv_qp_ex *).
-*/
+// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct
+// ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
 type QPExWRStartFunc uintptr
 
-/*
-QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in struct ibv_qp_ex, in C
-int (*wr_complete)(struct ibv_qp_ex *).
-*/
+// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in
+// struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
 type QPExWRCompleteFunc uintptr
 
-/*
-QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct ibv_qp_ex, in C
-void (*wr_abort)(struct ibv_qp_ex *).
-*/
+// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct
+// ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
 type QPExWRAbortFunc uintptr
 
-/*
-QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of wr_atomic_write in struct ibv_qp_ex, in C
-void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *).
-*/
+// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of
+// wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
+// uint32_t, uint64_t, const void *).
 type QPExWRAtomicWriteFunc uintptr
 
 // ECE is C's struct ibv_ece of infiniband/verbs.h, 12 bytes.
@@ -4293,112 +4406,82 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WCTMInfo{})-8]
 }
 
-/*
-CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in struct ibv_cq_ex, in C
-int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *).
-*/
+// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in
+// struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr
+// *).
 type CQExStartPollFunc uintptr
 
-/*
-CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in struct ibv_cq_ex, in C
-int (*next_poll)(struct ibv_cq_ex *).
-*/
+// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in
+// struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
 type CQExNextPollFunc uintptr
 
-/*
-CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct ibv_cq_ex, in C
-void (*end_poll)(struct ibv_cq_ex *).
-*/
+// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct
+// ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
 type CQExEndPollFunc uintptr
 
-/*
-CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in struct ibv_cq_ex, in C
-enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
-*/
+// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in
+// struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
 type CQExReadOpcodeFunc uintptr
 
-/*
-CQExReadVendorErrFunc is the address of a C function, or 0: the type of read_vendor_err in struct ibv_cq_ex, in C
-uint32_t (*read_vendor_err)(struct ibv_cq_ex *).
-*/
+// CQExReadVendorErrFunc is the address of a C function, or 0: the type of
+// read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct
+// ibv_cq_ex *).
 type CQExReadVendorErrFunc uintptr
 
-/*
-CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len in struct ibv_cq_ex, in C
-uint32_t (*read_byte_len)(struct ibv_cq_ex *).
-*/
+// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len
+// in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
 type CQExReadByteLenFunc uintptr
 
-/*
-CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data in struct ibv_cq_ex, in C
-__be32 (*read_imm_data)(struct ibv_cq_ex *).
-*/
+// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
+// in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
 type CQExReadImmDataFunc uintptr
 
-/*
-CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in struct ibv_cq_ex, in C
-uint32_t (*read_qp_num)(struct ibv_cq_ex *).
-*/
+// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in
+// struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
 type CQExReadQPNumFunc uintptr
 
-/*
-CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in struct ibv_cq_ex, in C
-uint32_t (*read_src_qp)(struct ibv_cq_ex *).
-*/
+// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
+// struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
 type CQExReadSrcQPFunc uintptr
 
-/*
-CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags in struct ibv_cq_ex, in C
-unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
-*/
+// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
+// in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
 type CQExReadWCFlagsFunc uintptr
 
-/*
-CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in struct ibv_cq_ex, in C
-uint32_t (*read_slid)(struct ibv_cq_ex *).
-*/
+// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in
+// struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
 type CQExReadSLIDFunc uintptr
 
-/*
-CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct ibv_cq_ex, in C
-uint8_t (*read_sl)(struct ibv_cq_ex *).
-*/
+// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct
+// ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
 type CQExReadSLFunc uintptr
 
-/*
-CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of read_dlid_path_bits in struct ibv_cq_ex, in C
-uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *).
-*/
+// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of
+// read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct
+// ibv_cq_ex *).
 type CQExReadDLIDPathBitsFunc uintptr
 
-/*
-CQExReadCompletionTSFunc is the address of a C function, or 0: the type of read_completion_ts in struct ibv_cq_ex, in C
-uint64_t (*read_completion_ts)(struct ibv_cq_ex *).
-*/
+// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of
+// read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct
+// ibv_cq_ex *).
 type CQExReadCompletionTSFunc uintptr
 
-/*
-CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in struct ibv_cq_ex, in C
-uint16_t (*read_cvlan)(struct ibv_cq_ex *).
-*/
+// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in
+// struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
 type CQExReadCVLANFunc uintptr
 
-/*
-CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag in struct ibv_cq_ex, in C
-uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
-*/
+// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag
+// in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
 type CQExReadFlowTagFunc uintptr
 
-/*
-CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in struct ibv_cq_ex, in C
-void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *).
-*/
+// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in
+// struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info
+// *).
 type CQExReadTMInfoFunc uintptr
 
-/*
-CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of read_completion_wallclock_ns in struct ibv_cq_ex, in C
-uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
-*/
+// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of
+// read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t
+// (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
 type CQExReadCompletionWallclockNSFunc uintptr
 
 // ModerateCQ is C's struct ibv_moderate_cq of infiniband/verbs.h, 4 bytes.
@@ -4516,7 +4599,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4{})-4]
 }
 
-// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12 bytes.
+// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12
+// bytes.
 type FlowIPv4ExtFilter struct {
 	_     structs.HostLayout
 	SrcIP uint32 // uint32_t src_ip
@@ -4632,7 +4716,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecESP{})-4]
 }
 
-// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4 bytes.
+// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4
+// bytes.
 type FlowTCPUDPFilter struct {
 	_       structs.HostLayout
 	DstPort uint16 // uint16_t dst_port
@@ -4762,7 +4847,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTunnel{})-4]
 }
 
-// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12 bytes.
+// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12
+// bytes.
 type FlowSpecActionTag struct {
 	_     structs.HostLayout
 	Type  FlowSpecType // enum ibv_flow_spec_type type
@@ -4779,7 +4865,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionTag{})-4]
 }
 
-// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8 bytes.
+// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8
+// bytes.
 type FlowSpecActionDrop struct {
 	_    structs.HostLayout
 	Type FlowSpecType // enum ibv_flow_spec_type type
@@ -4794,7 +4881,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionDrop{})-4]
 }
 
-// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h, 16 bytes.
+// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h,
+// 16 bytes.
 type FlowSpecActionHandle struct {
 	_      structs.HostLayout
 	Type   FlowSpecType // enum ibv_flow_spec_type type
@@ -4811,7 +4899,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionHandle{})-8]
 }
 
-// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of infiniband/verbs.h, 16 bytes.
+// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of
+// infiniband/verbs.h, 16 bytes.
 type FlowSpecCounterAction struct {
 	_        structs.HostLayout
 	Type     FlowSpecType // enum ibv_flow_spec_type type
@@ -4828,7 +4917,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecCounterAction{})-8]
 }
 
-// FlowSpecHdr is the untagged struct in C at struct ibv_flow_spec.hdr, 8 bytes.
+// FlowSpecHdr is the untagged struct at struct ibv_flow_spec.hdr in C, 8 bytes.
 type FlowSpecHdr struct {
 	_    structs.HostLayout
 	Type FlowSpecType // enum ibv_flow_spec_type type
@@ -4852,85 +4941,100 @@ type FlowSpec struct {
 	} // union: see the methods
 }
 
-// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid as long as the union is.
+// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid
+// as long as the union is.
 func (s *FlowSpec) Hdr() *FlowSpecHdr {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecHdr)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the pointer is valid as long as the union is.
+// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) Eth() *FlowSpecEth {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecEth)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the pointer is valid as long as the union is.
+// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4() *FlowSpecIPv4 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp tcp_udp; the pointer is valid as long as the union is.
+// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp
+// tcp_udp; the pointer is valid as long as the union is.
 func (s *FlowSpec) TCPUDP() *FlowSpecTCPUDP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTCPUDP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext ipv4_ext; the pointer is valid as long as the union is.
+// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext
+// ipv4_ext; the pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4Ext() *FlowSpecIPv4Ext {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4Ext)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the pointer is valid as long as the union is.
+// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) IPv6() *FlowSpecIPv6 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv6)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the pointer is valid as long as the union is.
+// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) ESP() *FlowSpecESP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecESP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel; the pointer is valid as long as the union is.
+// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel;
+// the pointer is valid as long as the union is.
 func (s *FlowSpec) Tunnel() *FlowSpecTunnel {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTunnel)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the pointer is valid as long as the union is.
+// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) GRE() *FlowSpecGRE {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecGRE)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the pointer is valid as long as the union is.
+// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) MPLS() *FlowSpecMPLS {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecMPLS)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag flow_tag; the pointer is valid as long as the union is.
+// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag
+// flow_tag; the pointer is valid as long as the union is.
 func (s *FlowSpec) FlowTag() *FlowSpecActionTag {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionTag)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop drop; the pointer is valid as long as the union is.
+// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop
+// drop; the pointer is valid as long as the union is.
 func (s *FlowSpec) Drop() *FlowSpecActionDrop {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionDrop)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle handle; the pointer is valid as long as the union is.
+// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle
+// handle; the pointer is valid as long as the union is.
 func (s *FlowSpec) Handle() *FlowSpecActionHandle {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionHandle)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowCount views the bytes of the union as its member struct ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union is.
+// FlowCount views the bytes of the union as its member struct
+// ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union
+// is.
 func (s *FlowSpec) FlowCount() *FlowSpecCounterAction {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecCounterAction)(unsafe.Pointer(&s.hdrUnion))
@@ -4997,7 +5101,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAction{})-8]
 }
 
-// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56 bytes.
+// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56
+// bytes.
 type FlowActionESPAttr struct {
 	_           structs.HostLayout
 	ESPAttr     *FlowActionESP      // struct ib_uverbs_flow_action_esp *esp_attr
@@ -5029,16 +5134,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPAttr{})-8]
 }
 
-/*
-DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in struct _ibv_device_ops, in C
-struct ibv_context *(*_dummy1)(struct ibv_device *, int).
-*/
+// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in
+// struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *,
+// int).
 type DeviceOpsDummy1Func uintptr
 
-/*
-DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in struct _ibv_device_ops, in C
-void (*_dummy2)(struct ibv_context *).
-*/
+// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in
+// struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
 type DeviceOpsDummy2Func uintptr
 
 // DeviceOps is C's struct _ibv_device_ops of infiniband/verbs.h, 16 bytes.
@@ -5079,196 +5181,144 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Device{})-8]
 }
 
-/*
-ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of _compat_query_device in struct ibv_context_ops, in C
-int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
-*/
+// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of
+// _compat_query_device in struct ibv_context_ops, in C int
+// (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
 type ContextOpsCompatQueryDeviceFunc uintptr
 
-/*
-ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of _compat_query_port in struct ibv_context_ops, in C
-int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
-*/
+// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of
+// _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct
+// ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
 type ContextOpsCompatQueryPortFunc uintptr
 
-/*
-ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of _compat_alloc_pd in struct ibv_context_ops, in C
-void *(*_compat_alloc_pd)(void).
-*/
+// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of
+// _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
 type ContextOpsCompatAllocPDFunc uintptr
 
-/*
-ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of _compat_dealloc_pd in struct ibv_context_ops, in C
-void *(*_compat_dealloc_pd)(void).
-*/
+// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of
+// _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
 type ContextOpsCompatDeallocPDFunc uintptr
 
-/*
-ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of _compat_reg_mr in struct ibv_context_ops, in C
-void *(*_compat_reg_mr)(void).
-*/
+// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of
+// _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
 type ContextOpsCompatRegMRFunc uintptr
 
-/*
-ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of _compat_rereg_mr in struct ibv_context_ops, in C
-void *(*_compat_rereg_mr)(void).
-*/
+// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of
+// _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
 type ContextOpsCompatReregMRFunc uintptr
 
-/*
-ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of _compat_dereg_mr in struct ibv_context_ops, in C
-void *(*_compat_dereg_mr)(void).
-*/
+// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of
+// _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
 type ContextOpsCompatDeregMRFunc uintptr
 
-/*
-ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in struct ibv_context_ops, in C
-struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type).
-*/
+// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in
+// struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum
+// ibv_mw_type).
 type ContextOpsAllocMWFunc uintptr
 
-/*
-ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in struct ibv_context_ops, in C
-int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *).
-*/
+// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in
+// struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct
+// ibv_mw_bind *).
 type ContextOpsBindMWFunc uintptr
 
-/*
-ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw in struct ibv_context_ops, in C
-int (*dealloc_mw)(struct ibv_mw *).
-*/
+// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw
+// in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
 type ContextOpsDeallocMWFunc uintptr
 
-/*
-ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of _compat_create_cq in struct ibv_context_ops, in C
-void *(*_compat_create_cq)(void).
-*/
+// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of
+// _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
 type ContextOpsCompatCreateCQFunc uintptr
 
-/*
-ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in struct ibv_context_ops, in C
-int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
-*/
+// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in
+// struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
 type ContextOpsPollCQFunc uintptr
 
-/*
-ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of req_notify_cq in struct ibv_context_ops, in C
-int (*req_notify_cq)(struct ibv_cq *, int).
-*/
+// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of
+// req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *,
+// int).
 type ContextOpsReqNotifyCQFunc uintptr
 
-/*
-ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of _compat_cq_event in struct ibv_context_ops, in C
-void *(*_compat_cq_event)(void).
-*/
+// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of
+// _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
 type ContextOpsCompatCQEventFunc uintptr
 
-/*
-ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of _compat_resize_cq in struct ibv_context_ops, in C
-void *(*_compat_resize_cq)(void).
-*/
+// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of
+// _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
 type ContextOpsCompatResizeCQFunc uintptr
 
-/*
-ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of _compat_destroy_cq in struct ibv_context_ops, in C
-void *(*_compat_destroy_cq)(void).
-*/
+// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of
+// _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
 type ContextOpsCompatDestroyCQFunc uintptr
 
-/*
-ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of _compat_create_srq in struct ibv_context_ops, in C
-void *(*_compat_create_srq)(void).
-*/
+// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of
+// _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
 type ContextOpsCompatCreateSRQFunc uintptr
 
-/*
-ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of _compat_modify_srq in struct ibv_context_ops, in C
-void *(*_compat_modify_srq)(void).
-*/
+// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of
+// _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
 type ContextOpsCompatModifySRQFunc uintptr
 
-/*
-ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of _compat_query_srq in struct ibv_context_ops, in C
-void *(*_compat_query_srq)(void).
-*/
+// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of
+// _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
 type ContextOpsCompatQuerySRQFunc uintptr
 
-/*
-ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of _compat_destroy_srq in struct ibv_context_ops, in C
-void *(*_compat_destroy_srq)(void).
-*/
+// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of
+// _compat_destroy_srq in struct ibv_context_ops, in C void
+// *(*_compat_destroy_srq)(void).
 type ContextOpsCompatDestroySRQFunc uintptr
 
-/*
-ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of post_srq_recv in struct ibv_context_ops, in C
-int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
-*/
+// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of
+// post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *,
+// struct ibv_recv_wr *, struct ibv_recv_wr **).
 type ContextOpsPostSRQRecvFunc uintptr
 
-/*
-ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of _compat_create_qp in struct ibv_context_ops, in C
-void *(*_compat_create_qp)(void).
-*/
+// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of
+// _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
 type ContextOpsCompatCreateQPFunc uintptr
 
-/*
-ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of _compat_query_qp in struct ibv_context_ops, in C
-void *(*_compat_query_qp)(void).
-*/
+// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of
+// _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
 type ContextOpsCompatQueryQPFunc uintptr
 
-/*
-ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of _compat_modify_qp in struct ibv_context_ops, in C
-void *(*_compat_modify_qp)(void).
-*/
+// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of
+// _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
 type ContextOpsCompatModifyQPFunc uintptr
 
-/*
-ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of _compat_destroy_qp in struct ibv_context_ops, in C
-void *(*_compat_destroy_qp)(void).
-*/
+// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of
+// _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
 type ContextOpsCompatDestroyQPFunc uintptr
 
-/*
-ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in struct ibv_context_ops, in C
-int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **).
-*/
+// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in
+// struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *,
+// struct ibv_send_wr **).
 type ContextOpsPostSendFunc uintptr
 
-/*
-ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_context_ops, in C
-int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **).
-*/
+// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in
+// struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
+// struct ibv_recv_wr **).
 type ContextOpsPostRecvFunc uintptr
 
-/*
-ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of _compat_create_ah in struct ibv_context_ops, in C
-void *(*_compat_create_ah)(void).
-*/
+// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of
+// _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
 type ContextOpsCompatCreateAHFunc uintptr
 
-/*
-ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of _compat_destroy_ah in struct ibv_context_ops, in C
-void *(*_compat_destroy_ah)(void).
-*/
+// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of
+// _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
 type ContextOpsCompatDestroyAHFunc uintptr
 
-/*
-ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of _compat_attach_mcast in struct ibv_context_ops, in C
-void *(*_compat_attach_mcast)(void).
-*/
+// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of
+// _compat_attach_mcast in struct ibv_context_ops, in C void
+// *(*_compat_attach_mcast)(void).
 type ContextOpsCompatAttachMcastFunc uintptr
 
-/*
-ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of _compat_detach_mcast in struct ibv_context_ops, in C
-void *(*_compat_detach_mcast)(void).
-*/
+// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of
+// _compat_detach_mcast in struct ibv_context_ops, in C void
+// *(*_compat_detach_mcast)(void).
 type ContextOpsCompatDetachMcastFunc uintptr
 
-/*
-ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of _compat_async_event in struct ibv_context_ops, in C
-void *(*_compat_async_event)(void).
-*/
+// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of
+// _compat_async_event in struct ibv_context_ops, in C void
+// *(*_compat_async_event)(void).
 type ContextOpsCompatAsyncEventFunc uintptr
 
 // ContextOps is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
@@ -5373,19 +5423,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQInitAttrEx{})-8]
 }
 
-/*
-ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc in struct ibv_parent_domain_init_attr, in C
-void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t).
-*/
+// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc
+// in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *,
+// size_t, size_t, uint64_t).
 type ParentDomainInitAttrAllocFunc uintptr
 
-/*
-ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free in struct ibv_parent_domain_init_attr, in C
-void (*free)(struct ibv_pd *, void *, void *, uint64_t).
-*/
+// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free
+// in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *,
+// void *, uint64_t).
 type ParentDomainInitAttrFreeFunc uintptr
 
-// ParentDomainInitAttr is C's struct ibv_parent_domain_init_attr of infiniband/verbs.h, 48 bytes.
+// ParentDomainInitAttr is C's struct ibv_parent_domain_init_attr of infiniband/verbs.h,
+// 48 bytes.
 type ParentDomainInitAttr struct {
 	_         structs.HostLayout
 	PD        *PD    // struct ibv_pd *pd
@@ -5432,7 +5481,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Counters{})-8]
 }
 
-// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12 bytes.
+// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12
+// bytes.
 type CounterAttachAttr struct {
 	_           structs.HostLayout
 	CounterDesc CounterDescription // enum ibv_counter_description counter_desc
@@ -5463,226 +5513,186 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ValuesEx{})-8]
 }
 
-/*
-VerbsContextQueryPortFunc is the address of a C function, or 0: the type of query_port in struct verbs_context, in C
-int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t).
-*/
+// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
+// query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
+// uint8_t, struct ibv_port_attr *, size_t).
 type VerbsContextQueryPortFunc uintptr
 
-/*
-VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr in struct verbs_context, in C
-int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
-*/
+// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr
+// in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum
+// ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
 type VerbsContextAdviseMRFunc uintptr
 
-/*
-VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of alloc_null_mr in struct verbs_context, in C
-struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *).
-*/
+// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of
+// alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct
+// ibv_pd *).
 type VerbsContextAllocNullMRFunc uintptr
 
-/*
-VerbsContextReadCountersFunc is the address of a C function, or 0: the type of read_counters in struct verbs_context, in C
-int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t).
-*/
+// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of
+// read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters
+// *, uint64_t *, uint32_t, uint32_t).
 type VerbsContextReadCountersFunc uintptr
 
-/*
-VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the type of attach_counters_point_flow in struct verbs_context, in C
-int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *).
-*/
+// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the
+// type of attach_counters_point_flow in struct verbs_context, in C int
+// (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr
+// *, struct ibv_flow *).
 type VerbsContextAttachCountersPointFlowFunc uintptr
 
-/*
-VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of create_counters in struct verbs_context, in C
-struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
-*/
+// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of
+// create_counters in struct verbs_context, in C struct ibv_counters
+// *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
 type VerbsContextCreateCountersFunc uintptr
 
-/*
-VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of destroy_counters in struct verbs_context, in C
-int (*destroy_counters)(struct ibv_counters *).
-*/
+// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of
+// destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct
+// ibv_counters *).
 type VerbsContextDestroyCountersFunc uintptr
 
-/*
-VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr in struct verbs_context, in C
-struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int).
-*/
+// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr
+// in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct
+// ibv_dm *, uint64_t, size_t, unsigned int).
 type VerbsContextRegDMMRFunc uintptr
 
-/*
-VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in struct verbs_context, in C
-struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *).
-*/
+// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in
+// struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct
+// ibv_alloc_dm_attr *).
 type VerbsContextAllocDMFunc uintptr
 
-/*
-VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in struct verbs_context, in C
-int (*free_dm)(struct ibv_dm *).
-*/
+// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in
+// struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
 type VerbsContextFreeDMFunc uintptr
 
-/*
-VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of modify_flow_action_esp in struct verbs_context, in C
-int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *).
-*/
+// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of
+// modify_flow_action_esp in struct verbs_context, in C int
+// (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr
+// *).
 type VerbsContextModifyFlowActionESPFunc uintptr
 
-/*
-VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of destroy_flow_action in struct verbs_context, in C
-int (*destroy_flow_action)(struct ibv_flow_action *).
-*/
+// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of
+// destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct
+// ibv_flow_action *).
 type VerbsContextDestroyFlowActionFunc uintptr
 
-/*
-VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of create_flow_action_esp in struct verbs_context, in C
-struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
-*/
+// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of
+// create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action
+// *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
 type VerbsContextCreateFlowActionESPFunc uintptr
 
-/*
-VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of modify_qp_rate_limit in struct verbs_context, in C
-int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *).
-*/
+// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of
+// modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct
+// ibv_qp *, struct ibv_qp_rate_limit_attr *).
 type VerbsContextModifyQPRateLimitFunc uintptr
 
-/*
-VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of alloc_parent_domain in struct verbs_context, in C
-struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
-*/
+// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of
+// alloc_parent_domain in struct verbs_context, in C struct ibv_pd
+// *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
 type VerbsContextAllocParentDomainFunc uintptr
 
-/*
-VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of dealloc_td in struct verbs_context, in C
-int (*dealloc_td)(struct ibv_td *).
-*/
+// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of
+// dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
 type VerbsContextDeallocTDFunc uintptr
 
-/*
-VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in struct verbs_context, in C
-struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *).
-*/
+// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in
+// struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct
+// ibv_td_init_attr *).
 type VerbsContextAllocTDFunc uintptr
 
-/*
-VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq in struct verbs_context, in C
-int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *).
-*/
+// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq
+// in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct
+// ibv_modify_cq_attr *).
 type VerbsContextModifyCQFunc uintptr
 
-/*
-VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of post_srq_ops in struct verbs_context, in C
-int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **).
-*/
+// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of
+// post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *,
+// struct ibv_ops_wr *, struct ibv_ops_wr **).
 type VerbsContextPostSRQOpsFunc uintptr
 
-/*
-VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of destroy_rwq_ind_table in struct verbs_context, in C
-int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
-*/
+// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of
+// destroy_rwq_ind_table in struct verbs_context, in C int
+// (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
 type VerbsContextDestroyRWQIndTableFunc uintptr
 
-/*
-VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of create_rwq_ind_table in struct verbs_context, in C
-struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
-*/
+// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of
+// create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table
+// *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
 type VerbsContextCreateRWQIndTableFunc uintptr
 
-/*
-VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of destroy_wq in struct verbs_context, in C
-int (*destroy_wq)(struct ibv_wq *).
-*/
+// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of
+// destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
 type VerbsContextDestroyWQFunc uintptr
 
-/*
-VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq in struct verbs_context, in C
-int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *).
-*/
+// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq
+// in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr
+// *).
 type VerbsContextModifyWQFunc uintptr
 
-/*
-VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq in struct verbs_context, in C
-struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *).
-*/
+// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq
+// in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *,
+// struct ibv_wq_init_attr *).
 type VerbsContextCreateWQFunc uintptr
 
-/*
-VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of query_rt_values in struct verbs_context, in C
-int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *).
-*/
+// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of
+// query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct
+// ibv_context *, struct ibv_values_ex *).
 type VerbsContextQueryRtValuesFunc uintptr
 
-/*
-VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of create_cq_ex in struct verbs_context, in C
-struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *).
-*/
+// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of
+// create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct
+// ibv_context *, struct ibv_cq_init_attr_ex *).
 type VerbsContextCreateCQExFunc uintptr
 
-/*
-VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of query_device_ex in struct verbs_context, in C
-int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t).
-*/
+// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of
+// query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct
+// ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
+// size_t).
 type VerbsContextQueryDeviceExFunc uintptr
 
-/*
-VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of ibv_destroy_flow in struct verbs_context, in C
-int (*ibv_destroy_flow)(struct ibv_flow *).
-*/
+// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of
+// ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct
+// ibv_flow *).
 type VerbsContextIbvDestroyFlowFunc uintptr
 
-/*
-VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of ABI_placeholder2 in struct verbs_context, in C
-void (*ABI_placeholder2)(void).
-*/
+// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of
+// ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
 type VerbsContextABIPlaceholder2Func uintptr
 
-/*
-VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of ibv_create_flow in struct verbs_context, in C
-struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
-*/
+// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of
+// ibv_create_flow in struct verbs_context, in C struct ibv_flow
+// *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
 type VerbsContextIbvCreateFlowFunc uintptr
 
-/*
-VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of ABI_placeholder1 in struct verbs_context, in C
-void (*ABI_placeholder1)(void).
-*/
+// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of
+// ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
 type VerbsContextABIPlaceholder1Func uintptr
 
-/*
-VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in struct verbs_context, in C
-struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *).
-*/
+// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in
+// struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct
+// ibv_qp_open_attr *).
 type VerbsContextOpenQPFunc uintptr
 
-/*
-VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of create_qp_ex in struct verbs_context, in C
-struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *).
-*/
+// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of
+// create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct
+// ibv_context *, struct ibv_qp_init_attr_ex *).
 type VerbsContextCreateQPExFunc uintptr
 
-/*
-VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of get_srq_num in struct verbs_context, in C
-int (*get_srq_num)(struct ibv_srq *, uint32_t *).
-*/
+// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of
+// get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *,
+// uint32_t *).
 type VerbsContextGetSRQNumFunc uintptr
 
-/*
-VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of create_srq_ex in struct verbs_context, in C
-struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *).
-*/
+// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of
+// create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct
+// ibv_context *, struct ibv_srq_init_attr_ex *).
 type VerbsContextCreateSRQExFunc uintptr
 
-/*
-VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd in struct verbs_context, in C
-struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *).
-*/
+// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd
+// in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *,
+// struct ibv_xrcd_init_attr *).
 type VerbsContextOpenXRCDFunc uintptr
 
-/*
-VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of close_xrcd in struct verbs_context, in C
-int (*close_xrcd)(struct ibv_xrcd *).
-*/
+// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of
+// close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
 type VerbsContextCloseXRCDFunc uintptr
 
 // PthreadCond is C's pthread_cond_t of pthread.h, 48 bytes.
@@ -5698,7 +5708,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PthreadCond{})-8]
 }
 
-// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of rdma/ib_user_verbs.h, 40 bytes.
+// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of
+// rdma/ib_user_verbs.h, 40 bytes.
 type IBUverbsQueryPortResp struct {
 	_             structs.HostLayout
 	PortCapFlags  uint32 // __u32 port_cap_flags
@@ -5766,39 +5777,46 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Timespec{})-8]
 }
 
-// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one,
+// and must not be in the Go heap unless a pointer keeps it there.
 func SGEAt(address uintptr) *SGE {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**SGE)(unsafe.Pointer(&address))
 }
 
-// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 func SendWRAt(address uintptr) *SendWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**SendWR)(unsafe.Pointer(&address))
 }
 
-// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 func RecvWRAt(address uintptr) *RecvWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**RecvWR)(unsafe.Pointer(&address))
 }
 
-// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 func OpsWRAt(address uintptr) *OpsWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**OpsWR)(unsafe.Pointer(&address))
 }
 
-// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not define: only pointers to it have a use.
+// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not
+// define: only pointers to it have a use.
 type VerbsExPrivate struct {
 	_ structs.HostLayout
 }
 
-/*
-BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in memory are
-the most significant first, on every machine.
-*/
+// BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE16 uint16
 
 // ToBE16 puts a number of this machine into network byte order.
@@ -5819,10 +5837,8 @@ func (v BE16) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-/*
-BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in memory are
-the most significant first, on every machine.
-*/
+// BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE32 uint32
 
 // ToBE32 puts a number of this machine into network byte order.
@@ -5843,10 +5859,8 @@ func (v BE32) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-/*
-BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in memory are
-the most significant first, on every machine.
-*/
+// BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE64 uint64
 
 // ToBE64 puts a number of this machine into network byte order.

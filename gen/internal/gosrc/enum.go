@@ -27,7 +27,7 @@ func (w *writer) enum(e *abi.Enum) error {
 			return fmt.Errorf("%s:%d: %s: %w", e.Header, e.Line, en.Name, err)
 		}
 		if text := w.words.about(en.Name); text != "" {
-			defs = append(defs, jen.Comment(text[1:]))
+			defs = append(defs, jen.Line(), jen.Comment(text[1:]))
 		}
 		def := jen.Id(names[i])
 		if typ != "" {
@@ -49,7 +49,7 @@ func (w *writer) enum(e *abi.Enum) error {
 		what = "a set of the bits below"
 	}
 	w.add(typ,
-		jen.Comment(fmt.Sprintf("%s is C's enum %s of %s: %s.%s", typ, e.Name, e.Header, what, w.words.about(e.Name))),
+		jen.Comment(typeDoc(typ, fmt.Sprintf("C's enum %s of %s: %s", e.Name, e.Header, what), w.words.about(e.Name))),
 		jen.Type().Id(typ).Id(fmt.Sprintf("%s%d", kind, 8*e.Size)),
 		jen.Comment(fmt.Sprintf("The values of %s.", typ)),
 		jen.Const().Defs(defs...),

@@ -195,6 +195,6 @@ func render(files map[string][]byte, name string, opts Options, constraint strin
 	if err := f.Render(&b); err != nil {
 		return fmt.Errorf("writing %s: %w", name, err)
 	}
-	files[name] = b.Bytes()
+	files[name] = wrapComments(b.Bytes())
 	return nil
 }

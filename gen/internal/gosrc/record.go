@@ -49,7 +49,7 @@ func (w *writer) record(r *abi.Record) error {
 	if r.Typedef {
 		c = r.Name
 	}
-	doc := fmt.Sprintf("%s is C's %s of %s, %d bytes.%s", name, c, r.Header, r.Size, w.words.about(r.Name))
+	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes", c, r.Header, r.Size), w.words.about(r.Name))
 	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc)
 }
 
@@ -169,7 +169,7 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	}
 	b.pad(offset)
 	if text := b.w.words.about(b.path + "." + f.Name); text != "" {
-		b.fields = append(b.fields, jen.Comment(text[1:]))
+		b.fields = append(b.fields, jen.Line(), jen.Comment(text[1:]))
 	}
 	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)))
 	b.cursor = offset + f.Size
@@ -189,7 +189,7 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	switch {
 	case inner.Anon != nil && f.Kind != abi.Pointer:
 		c := fmt.Sprintf("%s.%s", b.cName, f.Name)
-		doc := fmt.Sprintf("%s is the untagged %s in C at %s, %d bytes.%s", path, inner.Kind, c, inner.Size, b.w.words.about(b.path+"."+f.Name))
+		doc := typeDoc(path, fmt.Sprintf("the untagged %s at %s in C, %d bytes", inner.Kind, c, inner.Size), b.w.words.about(b.path+"."+f.Name))
 		if err := b.w.claim(path, c); err != nil {
 			return gotype{}, err
 		}
@@ -221,7 +221,7 @@ func (w *writer) funcType(name string, f *abi.Field, t *abi.Type, in string) err
 		return err
 	}
 	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C\n%s.", name, f.Name, in, t.Declare(f.Name))),
+		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C %s.", name, f.Name, in, t.Declare(f.Name))),
 		jen.Type().Id(name).Uintptr())
 	return nil
 }

@@ -36,7 +36,7 @@ func (w *writer) bigEndian(bits int) {
 	}
 	why := jen.Comment("Safe: only v is seen as bytes, all of it.")
 	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is a number of %d bits in network byte order, as C's __be%d is: its bytes in memory are\nthe most significant first, on every machine.", name, bits, bits)),
+		jen.Comment(fmt.Sprintf("%s is a number of %d bits in network byte order, as C's __be%d is: its bytes in memory are the most significant first, on every machine.", name, bits, bits)),
 		jen.Type().Id(name).Id(host),
 		jen.Comment(fmt.Sprintf("To%s puts a number of this machine into network byte order.", name)),
 		jen.Func().Id("To"+name).Params(jen.Id("n").Id(host)).Params(jen.Id("v").Id(name)).Block(
@@ -80,7 +80,7 @@ func (w *writer) bitFunctions() {
 	mirror := jen.If(jen.Id("bigEndian")).Block(jen.Id("at").Op("=").Id("width").Op("-").Lit(1).Op("-").Id("k"))
 	n := jen.Id("n").Op(":=").Id("shift").Op("+").Id("k")
 	w.add("getBits",
-		jen.Comment("getBits reads width bits that start at bit shift of b, counted as the machine's C compiler\nallocates them: from the low bit of a byte on, or from the high one on a big-endian machine."),
+		jen.Comment("getBits reads width bits that start at bit shift of b, counted as the machine's C compiler allocates them: from the low bit of a byte on, or from the high one on a big-endian machine."),
 		jen.Func().Id("getBits").Add(params()).Params(jen.Id("v").Uint64()).Block(
 			jen.For(jen.Id("k").Op(":=").Range().Id("width")).Block(
 				n.Clone(), place(), swap.Clone(), position.Clone(), mirror.Clone(),
