@@ -10,7 +10,7 @@ const aboutAssert = `Reads a header for one target (linux/amd64 unless -target s
 prints a C file of static assertions for all that Go was told of it. Compile it
 with the C compiler that you trust: it compiles exactly when they agree.`
 
-func assert(args []string, stdout io.Writer) error {
+func runAssert(args []string, stdout io.Writer) error {
 	var in input
 	fs := newFlags("assert", aboutAssert, &in)
 	if err := parseFlags(fs, args); err != nil {

@@ -13,7 +13,7 @@ import (
 const aboutCheck = `Tells whether the Go files in a folder are what the headers give. It writes
 nothing; it prints where they differ and fails if they do.`
 
-func check(args []string, stdout io.Writer) error {
+func runCheck(args []string, stdout io.Writer) error {
 	var in input
 	out, parse := in.outputFlags("check", aboutCheck)
 	if err := parse(args); err != nil {

@@ -6,7 +6,7 @@ const aboutFacts = `Reads a header for one target (linux/amd64 unless -target sa
 prints what it declares as JSON: records with sizes, alignments and offsets,
 enumerations, integer macros, functions.`
 
-func facts(args []string, stdout io.Writer) error {
+func runFacts(args []string, stdout io.Writer) error {
 	var in input
 	fs := newFlags("facts", aboutFacts, &in)
 	if err := parseFlags(fs, args); err != nil {

@@ -31,7 +31,7 @@ func (in *input) outputFlags(name, about string) (*output, func(args []string) e
 	return out, func(args []string) error { return parseFlags(fs, args) }
 }
 
-func generate(args []string, stdout io.Writer) error {
+func runGenerate(args []string, stdout io.Writer) error {
 	var in input
 	out, parse := in.outputFlags("generate", aboutGenerate)
 	if err := parse(args); err != nil {

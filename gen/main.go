@@ -24,10 +24,10 @@ type command struct {
 
 func commands() []command {
 	return []command{
-		{"generate", "headers to Go", generate},
-		{"check", "are the Go files what the headers give?", check},
-		{"facts", "headers to facts, as JSON", facts},
-		{"assert", "headers to C static assertions", assert},
+		{"generate", "headers to Go", runGenerate},
+		{"check", "are the Go files what the headers give?", runCheck},
+		{"facts", "headers to facts, as JSON", runFacts},
+		{"assert", "headers to C static assertions", runAssert},
 	}
 }
 

@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// gen runs the command and returns what it prints.
+func gen(t *testing.T, args ...string) string {
+	t.Helper()
+	var out bytes.Buffer
+	require.NoError(t, run(args, &out), "gen %s\n%s", strings.Join(args, " "), &out)
+	return out.String()
+}
+
+// genFails runs the command, which must not succeed.
+func genFails(t *testing.T, args ...string) error {
+	t.Helper()
+	var out bytes.Buffer
+	err := run(args, &out)
+	require.Error(t, err, "gen %s\n%s", strings.Join(args, " "), &out)
+	return err
+}
+
+// machine is the target that the tests run on.
+func machine() string {
+	target := runtime.GOOS + "/" + runtime.GOARCH
+	if musl, _ := filepath.Glob("/lib/ld-musl-*"); musl != nil {
+		target += "/musl"
+	}
+	return target
+}
+
+// cc compiles a C file without keeping the object.
+func cc(t *testing.T, file string) (string, error) {
+	t.Helper()
+	compiler := os.Getenv("CC")
+	if compiler == "" {
+		compiler = "cc"
+	}
+	_, err := exec.LookPath(compiler)
+	require.NoError(t, err, "there is no C compiler to compare with; `make deps` installs one")
+	out, err := exec.Command(compiler, "-std=gnu11", "-fsyntax-only", "-fmax-errors=20", file).CombinedOutput()
+	return string(out), err
+}
+
+func TestCommittedBindingsAreCurrent(t *testing.T) {
+	gen(t, "check", "-o", "../ibv")
+}
+
+// The C compiler of this machine is asked about everything that Go was told of
+// the headers of this machine.
+func TestCompilerAgrees(t *testing.T) {
+	for _, header := range []string{"infiniband/verbs.h"} {
+		t.Run(header, func(t *testing.T) {
+			text := gen(t, "assert", "-header", header, "-target", machine())
+			require.Greater(t, strings.Count(text, "_Static_assert"), 1000)
+			file := filepath.Join(t.TempDir(), "assert.c")
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
+			out, err := cc(t, file)
+			require.NoError(t, err, "the C compiler disagrees:\n%s", out)
+		})
+	}
+}
+
+// An assertion that is wrong by one must be noticed, or the test above proves
+// nothing.
+func TestCompilerDisagrees(t *testing.T) {
+	text := gen(t, "assert", "-target", machine())
+	for _, wrong := range []struct{ name, right, wrong string }{
+		{"size", "(sizeof(struct ibv_recv_wr)) == 32", "(sizeof(struct ibv_recv_wr)) == 33"},
+		{"alignment", "(_Alignof(union ibv_gid)) == 8", "(_Alignof(union ibv_gid)) == 1"},
+		{"offset", "(offsetof(struct ibv_recv_wr, sg_list)) == 16", "(offsetof(struct ibv_recv_wr, sg_list)) == 8"},
+		{"enumerator", "(IBV_QPT_RC) == 2", "(IBV_QPT_RC) == 3"},
+	} {
+		t.Run(wrong.name, func(t *testing.T) {
+			require.Equal(t, 1, strings.Count(text, wrong.right))
+			file := filepath.Join(t.TempDir(), "assert.c")
+			require.NoError(t, os.WriteFile(file, []byte(strings.Replace(text, wrong.right, wrong.wrong, 1)), 0o644))
+			out, err := cc(t, file)
+			require.Error(t, err)
+			assert.Equal(t, 1, strings.Count(out, "error: static assertion failed"), out)
+		})
+	}
+}
+
+func TestOutputIsTheSameEveryTime(t *testing.T) {
+	dirs := []string{t.TempDir(), t.TempDir()}
+	for _, dir := range dirs {
+		gen(t, "generate", "-o", dir)
+	}
+	names, err := fs.Glob(os.DirFS(dirs[0]), "*")
+	require.NoError(t, err)
+	require.NotEmpty(t, names)
+	for _, name := range names {
+		first, err := os.ReadFile(filepath.Join(dirs[0], name))
+		require.NoError(t, err)
+		second, err := os.ReadFile(filepath.Join(dirs[1], name))
+		require.NoError(t, err)
+		assert.Equal(t, string(first), string(second), name)
+	}
+	assert.Contains(t, gen(t, "generate", "-o", dirs[0]), "up to date")
+}
+
+func TestMissingHeaderNamesItsPackages(t *testing.T) {
+	empty := t.TempDir()
+	err := genFails(t, "facts", "-I", empty)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	for _, want := range []string{
+		"infiniband/verbs.h was not found in " + empty,
+		"Debian, Ubuntu: libibverbs-dev", "Fedora", "CentOS Stream", "openSUSE", "Alpine", "Arch", "NixOS", "FreeBSD", "-I",
+	} {
+		assert.ErrorContains(t, err, want)
+	}
+	assert.ErrorContains(t, genFails(t, "facts", "-I", empty, "-header", "rdma/rdma_cma.h"), "Debian, Ubuntu: librdmacm-dev")
+	assert.ErrorContains(t, genFails(t, "facts", "-I", filepath.Join(empty, "nowhere")), "include folder")
+}
+
+func TestWrongArguments(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{}, "no command given"},
+		{[]string{"invent"}, `unknown command "invent"`},
+		{[]string{"facts", "-target", "plan9/amd64"}, `target "plan9/amd64"`},
+		{[]string{"facts", "-target", "linux"}, "want os/arch or os/arch/libc"},
+		{[]string{"facts", "-target", "linux/amd64/newlib"}, `unknown C library "newlib"`},
+		{[]string{"facts", "-loud"}, "flag provided but not defined: -loud"},
+		{[]string{"facts", "verbs.h"}, "takes flags only"},
+	} {
+		assert.ErrorContains(t, genFails(t, c.args...), c.want)
+	}
+}
