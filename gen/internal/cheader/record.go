@@ -101,10 +101,20 @@ func (r *reader) field(f *cc.Field, node cc.Node) *abi.Field {
 		out.Flexible, out.Size = true, 0
 	}
 	if f.IsBitfield() {
-		bits, offset := f.ValueBits(), f.Offset()*8+int64(f.OffsetBits())
+		bits, offset := f.ValueBits(), r.bitOffset(f)
 		out.BitSize, out.BitOffset = &bits, &offset
 	}
 	return out
+}
+
+// bitOffset is where a bit-field starts, counted as compilers allocate bits:
+// from the low end of a byte on, or from the high one on a big-endian machine.
+// cc counts from the low end of the bytes through which the field is reached.
+func (r *reader) bitOffset(f *cc.Field) int64 {
+	if r.facts.BigEndian {
+		return 8*(f.Offset()+f.AccessBytes()) - int64(f.OffsetBits()) - f.ValueBits()
+	}
+	return 8*f.Offset() + int64(f.OffsetBits())
 }
 
 func isZeroLength(t cc.Type) bool {

@@ -27,6 +27,10 @@ type Options struct {
 // returns the files by name: what all targets have in common in one of them,
 // and what differs in a file for each.
 func Generate(targets []*abi.Facts, opts Options) (map[string][]byte, error) {
+	return generate(targets, opts, wordsText)
+}
+
+func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string][]byte, error) {
 	if len(targets) == 0 {
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}

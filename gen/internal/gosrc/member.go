@@ -11,9 +11,6 @@ import (
 // misaligned lays out a member of a packed record that stands where Go would
 // not put its type: as bytes, with accessors that copy.
 func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) error {
-	if f.Type.IsRecord() || f.Kind == abi.Array {
-		return fmt.Errorf("%s.%s: %s stands at %d, where Go cannot put it", b.at, f.Name, f.CType, offset)
-	}
 	raw := unexported(name) + "Bytes"
 	if err := b.take(raw); err != nil {
 		return err
@@ -22,7 +19,7 @@ func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) e
 	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(f.Type.Declare(f.Name)+", not aligned: see the methods"))
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(raw)), offset)
-	return b.numberView(f, name, typ, view{field: raw, align: 1}, false)
+	return b.valueView(f, name, typ, view{field: raw, align: 1}, false)
 }
 
 // flexible writes the accessor of an array that has no length in the record:

@@ -105,8 +105,8 @@ func (b *body) views(r *abi.Record, v view) error {
 	return nil
 }
 
-// viewOf writes the accessors of one member: a getter and a setter of a
-// number, a pointer into the union for anything larger.
+// viewOf writes the accessors of one member: a pointer into the union for
+// what is larger than a number, else a getter and a setter, which copy.
 func (b *body) viewOf(f *abi.Field, v view) error {
 	name := camel(f.Name)
 	typ, err := b.memberType(f, name)
@@ -114,13 +114,10 @@ func (b *body) viewOf(f *abi.Field, v view) error {
 		return err
 	}
 	aligned := v.at%typ.align == 0 && typ.align <= v.align
-	if f.Type.IsRecord() || f.Kind == abi.Array {
-		if !aligned {
-			return fmt.Errorf("%s.%s: %s is not aligned as Go needs it", b.at, f.Name, f.CType)
-		}
+	if aligned && (f.Type.IsRecord() || f.Kind == abi.Array) {
 		return b.pointerView(f, name, typ, v)
 	}
-	return b.numberView(f, name, typ, v, aligned)
+	return b.valueView(f, name, typ, v, aligned)
 }
 
 func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error {
@@ -136,7 +133,8 @@ func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error 
 	return nil
 }
 
-func (b *body) numberView(f *abi.Field, name string, typ gotype, v view, aligned bool) error {
+// valueView writes the getter and the setter of a member.
+func (b *body) valueView(f *abi.Field, name string, typ gotype, v view, aligned bool) error {
 	if err := b.take(name); err != nil {
 		return err
 	}

@@ -65,7 +65,7 @@ func (w *words) about(key string) string {
 // stale lists the entries that no declaration asked for.
 func (w *words) stale() []string {
 	var out []string
-	for key := range w.text {
+	for _, key := range sortedKeys(w.text) {
 		if !w.used[key] {
 			out = append(out, key)
 		}

@@ -1,0 +1,53 @@
+package gosrc
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/gen/internal/cheader"
+	"github.com/goverbs/goverbs/headers"
+)
+
+// An entry that no declaration asks for describes something that is gone, or
+// is misspelt.
+func TestWordsAreUsed(t *testing.T) {
+	stale := func(text string) []string {
+		target, err := headers.ParseTarget("linux/amd64")
+		require.NoError(t, err)
+		facts, err := cheader.Parse(cheader.Source{Header: "infiniband/verbs.h", IncludeDirs: []string{"/usr/include"}}, target)
+		require.NoError(t, err)
+		table, err := parseWords(text)
+		require.NoError(t, err)
+		_, err = declare(facts, table)
+		require.NoError(t, err)
+		return table.stale()
+	}
+	assert.Empty(t, stale(wordsText), "words.txt describes what infiniband/verbs.h does not declare")
+	assert.Equal(t, []string{"ibv_gone", "ibv_recv_wr.gone"},
+		stale(wordsText+"\nibv_recv_wr.gone\n\tIt is not there.\nibv_gone\n\tNor is this.\n"))
+}
+
+func TestWordsForm(t *testing.T) {
+	w, err := parseWords("# a remark\n\nibv_a\n\tFirst line,\n\tsecond line.\nibv_a.b counted-by c\nibv_a.d enum ibv_e\n")
+	require.NoError(t, err)
+	assert.Equal(t, " First line, second line.", w.about("ibv_a"))
+	assert.Equal(t, "", w.about("ibv_b"))
+	assert.Equal(t, map[string]string{"ibv_a.b": "c"}, w.counted)
+	assert.Equal(t, map[string]string{"ibv_a.d": "ibv_e"}, w.enum)
+	for text, want := range map[string]string{
+		"\tx":            "line 1: a description of nothing",
+		"a\na":           "line 2: a is described twice",
+		"a counts b":     `line 1: "a counts b" is neither`,
+		"a enum":         `line 1: "a enum" is neither`,
+		"a counted-by b": "",
+	} {
+		_, err := parseWords(text)
+		if want == "" {
+			assert.NoError(t, err, text)
+		} else {
+			assert.ErrorContains(t, err, want, text)
+		}
+	}
+}
