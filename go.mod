@@ -6,6 +6,7 @@ require (
 	github.com/dave/jennifer v1.7.1
 	github.com/ebitengine/purego v0.11.3
 	github.com/stretchr/testify v1.12.1
+	golang.org/x/sys v0.48.0
 	honnef.co/go/tools v0.8.2
 	modernc.org/cc/v4 v4.34.0
 )

@@ -1,0 +1,37 @@
+package ibv
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// Buffer is memory for a device to read and write: page-aligned, zeroed, and
+// outside the Go heap, so that nothing moves or frees it while a device uses
+// it. It is used as the slice that it is.
+type Buffer []byte
+
+// AllocBuffer makes a buffer of size bytes. The caller frees it, after the
+// memory regions on it are closed. It may be called from any goroutine.
+func AllocBuffer(size int) (Buffer, error) {
+	act := action{op: fmt.Sprintf("allocate a buffer of %d bytes", size)}
+	if size <= 0 {
+		return nil, act.invalid("a buffer has at least one byte")
+	}
+	b, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	if err != nil {
+		return nil, act.failed(errnoOf(err))
+	}
+	return b, nil
+}
+
+// Free gives the memory back to the system. It must be called on the buffer as
+// AllocBuffer returned it, not on a part of it; the error is syscall.EINVAL
+// otherwise, and nothing is freed. Any use of the memory afterwards is a fault.
+func (b Buffer) Free() error {
+	if err := syscall.Munmap(b); err != nil {
+		return action{op: fmt.Sprintf("free a buffer of %d bytes", len(b)), hints: map[syscall.Errno]string{
+			syscall.EINVAL: "it is not a whole buffer of AllocBuffer's, or was freed before",
+		}}.failed(errnoOf(err))
+	}
+	return nil
+}

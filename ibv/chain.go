@@ -1,0 +1,141 @@
+package ibv
+
+import (
+	"fmt"
+	"math"
+	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
+
+// A chain is one block of memory with work requests and their scatter/gather
+// entries, linked once: posting it, or a part of it, is one call with nothing
+// to prepare. The block is in the Go heap, in memory that the collector does
+// not look into: its pointers point into itself, so they neither need to keep
+// anything alive nor ever change.
+type chain[WR any] struct {
+	wrs    []WR
+	sges   []SGE // maxSGE for each work request
+	maxSGE int
+}
+
+// newChain makes the block. link sets up one work request: its list of
+// scatter/gather entries and its successor.
+func newChain[WR any](what string, n, maxSGE int, link func(wr *WR, sges *SGE, next *WR)) (chain[WR], error) {
+	act := action{op: fmt.Sprintf("make a chain of %d %s work requests with %d scatter/gather entries each", n, what, maxSGE)}
+	if n < 1 || maxSGE < 0 || maxSGE > math.MaxInt32 {
+		return chain[WR]{}, act.invalid("it has at least one work request, and no less than no entries")
+	}
+	each := unsafe.Sizeof(*new(WR)) + uintptr(maxSGE)*unsafe.Sizeof(SGE{})
+	if uintptr(n) > math.MaxInt/each {
+		return chain[WR]{}, act.failed(syscall.ENOMEM)
+	}
+	// Words, because a work request is aligned to 8 bytes and a multiple of them.
+	block := make([]uint64, uintptr(n)*each/unsafe.Sizeof(uint64(0)))
+	c := chain[WR]{maxSGE: maxSGE}
+	// Safe: the block is large enough for n work requests and the entries behind
+	// them, and aligned for both. The slices keep all of it alive.
+	c.wrs = unsafe.Slice((*WR)(unsafe.Pointer(unsafe.SliceData(block))), n)
+	if maxSGE > 0 {
+		entries := unsafe.Add(unsafe.Pointer(unsafe.SliceData(block)), uintptr(n)*unsafe.Sizeof(*new(WR)))
+		c.sges = unsafe.Slice((*SGE)(entries), n*maxSGE)
+	}
+	for i := range c.wrs {
+		var sges *SGE
+		if maxSGE > 0 {
+			sges = &c.sges[i*maxSGE]
+		}
+		var next *WR
+		if i+1 < n {
+			next = &c.wrs[i+1]
+		}
+		link(&c.wrs[i], sges, next)
+	}
+	return c, nil
+}
+
+// Len is the number of work requests.
+func (c *chain[WR]) Len() int { return len(c.wrs) }
+
+// WR is work request i, from 0, to be read and patched in place at any time that
+// the chain is not being posted. Its Next and SGList belong to the chain. It
+// panics as a slice does when there is no such work request.
+func (c *chain[WR]) WR(i int) *WR { return &c.wrs[i] }
+
+// setSGEs writes the scatter/gather entries of work request i.
+func (c *chain[WR]) setSGEs(i int, sges []SGE) error {
+	if uint(i) >= uint(len(c.wrs)) {
+		return action{op: fmt.Sprintf("set work request %d", i)}.invalid("the chain has %d", len(c.wrs))
+	}
+	if len(sges) > c.maxSGE {
+		return action{op: fmt.Sprintf("set work request %d", i)}.invalid("%d scatter/gather entries are given, the chain has room for %d", len(sges), c.maxSGE)
+	}
+	copy(c.sges[i*c.maxSGE:], sges)
+	return nil
+}
+
+// index is the number of the work request at an address in the chain from
+// first on and before end, or -1.
+func (c *chain[WR]) index(p unsafe.Pointer, first, end int) int {
+	if p == nil {
+		return -1
+	}
+	size := unsafe.Sizeof(*new(WR))
+	// Safe: the addresses are compared, nothing is followed.
+	distance := uintptr(p) - uintptr(unsafe.Pointer(&c.wrs[0]))
+	i := distance / size
+	if distance%size != 0 || i < uintptr(first) || i >= uintptr(end) {
+		return -1
+	}
+	return int(i)
+}
+
+// post calls a provider's slot for the work requests from first on and before
+// end, of which the last has no successor. What it returns is how many were
+// accepted.
+func (c *chain[WR]) post(op postOp, slot uintptr, object unsafe.Pointer, first, end int) (int, error) {
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[first]))
+	if result == 0 && refused == nil {
+		return end - first, nil
+	}
+	return c.refused(op, result, errno, refused, first, end)
+}
+
+// refused sorts out what a provider's refusal means.
+func (c *chain[WR]) refused(op postOp, result, errno int32, refused unsafe.Pointer, first, end int) (int, error) {
+	i := c.index(refused, first, end)
+	switch {
+	case i >= 0:
+		return i - first, postFailed(op, result, errno, false)
+	case result == 0:
+		// No provider leaves a pointer to somewhere else on purpose.
+		return end - first, nil
+	default:
+		return -1, postFailed(op, result, errno, true)
+	}
+}
+
+// nextOffset is where both kinds of work requests have their Next.
+const nextOffset = unsafe.Offsetof(RecvWR{}.Next)
+
+var _ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.Next)-nextOffset]
+
+// postRange is post for a range that need not exist nor end where the chain
+// does: the list is cut behind it for the time of the call.
+func (c *chain[WR]) postRange(op postOp, slot uintptr, object unsafe.Pointer, first, end int) (int, error) {
+	if first < 0 || first > end || end > len(c.wrs) {
+		return 0, action{op: fmt.Sprintf("%v %d to %d of a chain", op, first, end)}.invalid("the chain has 0 to %d", len(c.wrs))
+	}
+	if first == end {
+		return 0, nil
+	}
+	// Safe: every kind of work request has a pointer to its successor there.
+	next := (**WR)(unsafe.Add(unsafe.Pointer(&c.wrs[end-1]), nextOffset))
+	successor := *next
+	*next = nil
+	accepted, err := c.post(op, slot, object, first, end)
+	*next = successor
+	return accepted, err
+}

@@ -1,0 +1,135 @@
+package ibv
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+	"unsafe"
+)
+
+// DeviceList is the RDMA devices of the machine at one moment. It is C's
+// array from ibv_get_device_list(3). Its devices are valid until Close; those
+// that were opened stay valid until their contexts are closed too.
+type DeviceList struct {
+	devices []*Device
+	array   uintptr
+}
+
+// Devices lists the RDMA devices of the machine. An empty list is no error.
+// The caller closes the list. It may be called from any goroutine.
+func Devices() (*DeviceList, error) {
+	act := action{op: "list RDMA devices", hints: map[syscall.Errno]string{
+		syscall.ENOSYS: "the kernel has no RDMA support loaded: load ib_uverbs and the device's driver",
+	}}
+	// int32 as C's int is; libibverbs writes the number of devices here.
+	count := new(int32)
+	array, err := callPointer(act, "ibv_get_device_list", uintptr(unsafe.Pointer(count)))
+	if err != nil {
+		return nil, err
+	}
+	list := &DeviceList{array: array}
+	// Safe: C says that count pointers are there, and they stay until Close.
+	list.devices = append(list.devices, unsafe.Slice(*(***Device)(unsafe.Pointer(&array)), *count)...)
+	return list, nil
+}
+
+// All is the devices, in libibverbs' order. The slice is the list's own.
+func (l *DeviceList) All() []*Device { return l.devices }
+
+// Close frees the list, as ibv_free_device_list(3) does. It does nothing the
+// second time.
+func (l *DeviceList) Close() error {
+	array := l.array
+	l.array, l.devices = 0, nil
+	if array == 0 {
+		return nil
+	}
+	fn, err := symbol("ibv_free_device_list")
+	if err != nil {
+		return err
+	}
+	// The function returns nothing, so whatever it seems to return is no error.
+	callVoid(fn, array)
+	return nil
+}
+
+// String is the kernel's name for the device, such as mlx5_0 or rxe0.
+func (d *Device) String() string { return cString(d.Name[:]) }
+
+// cString is the text before the first NUL.
+func cString(b []byte) string {
+	text, _, _ := strings.Cut(string(b), "\x00")
+	return text
+}
+
+// Open opens a device of the list, as ibv_open_device(3) does. The caller
+// closes the context.
+func (d *Device) Open() (*Context, error) {
+	// Safe: libibverbs keeps the device for as long as the context lives.
+	ctx, err := callPointer(action{op: "open RDMA device", on: d.String()}, "ibv_open_device", uintptr(unsafe.Pointer(d)))
+	return pointerTo[Context](ctx), err
+}
+
+// Open opens the device of that name; "" is the first device that has an
+// active port. The caller closes the context. It may be called from any
+// goroutine.
+func Open(name string) (*Context, error) {
+	list, err := Devices()
+	if err != nil {
+		return nil, err
+	}
+	defer list.Close()
+	act := action{op: "open RDMA device", on: name}
+	if len(list.All()) == 0 {
+		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV,
+			Hint: "the machine has no RDMA device; with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME"}
+	}
+	if name == "" {
+		return openActive(list)
+	}
+	for _, d := range list.All() {
+		if d.String() == name {
+			return d.Open()
+		}
+	}
+	return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV, Hint: fmt.Sprintf("the machine has %v", list.All())}
+}
+
+// openActive opens the first device that can send and receive.
+func openActive(list *DeviceList) (*Context, error) {
+	var found []string
+	for _, d := range list.All() {
+		ctx, err := d.Open()
+		if err != nil {
+			found = append(found, err.Error())
+			continue
+		}
+		port, err := ctx.activePort()
+		if err == nil && port != 0 {
+			return ctx, nil
+		}
+		found = append(found, fmt.Sprintf("%s has no active port", d))
+		if err := ctx.Close(); err != nil {
+			return nil, err
+		}
+	}
+	return nil, &Error{Op: "open the first usable RDMA device", Errno: syscall.ENODEV, Hint: strings.Join(found, "; ")}
+}
+
+// activePort is the number of the first port that is active, or 0.
+func (ctx *Context) activePort() (uint8, error) {
+	attr, err := ctx.QueryDevice()
+	if err != nil {
+		return 0, err
+	}
+	for port := uint8(1); port <= attr.PhysPortCnt; port++ {
+		p, err := ctx.QueryPort(port)
+		if err != nil {
+			return 0, err
+		}
+		if p.State == PortActive {
+			return port, nil
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,132 @@
+package ibv
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/goverbs/goverbs/ibv/internal/dl"
+)
+
+// Error is the failure of a verb. It unwraps to the [syscall.Errno] that C
+// gives, so errors.Is(err, syscall.ENOMEM) works on it.
+type Error struct {
+	Op    string        // what was attempted, such as "create queue pair"
+	On    string        // on what, such as "rxe0"
+	Errno syscall.Errno // why not
+	Hint  string        // what to do about it, or ""
+}
+
+// Error says what was attempted, on what, why it failed and what to do.
+func (e *Error) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "ibv: %s", e.Op)
+	if e.On != "" {
+		fmt.Fprintf(&b, " on %s", e.On)
+	}
+	b.WriteString(": " + describe(e.Errno))
+	if e.Hint != "" {
+		b.WriteString("; " + e.Hint)
+	}
+	return b.String()
+}
+
+// Unwrap gives the errno.
+func (e *Error) Unwrap() error { return e.Errno }
+
+// describe is an errno as text, with the name that C programs know it by.
+func describe(errno syscall.Errno) string {
+	if name := unix.ErrnoName(errno); name != "" {
+		return fmt.Sprintf("%s (%s)", errno.Error(), name)
+	}
+	return errno.Error()
+}
+
+// ErrNotSupported is what a verb's error is, by errors.Is, when the installed
+// libibverbs or the device's provider does not have it. The error also is
+// syscall.EOPNOTSUPP, C's way to say so.
+var ErrNotSupported = errors.New("not supported by this libibverbs or provider")
+
+// unsupported is an Error for a verb that is not there.
+type unsupported struct{ err *Error }
+
+func (u unsupported) Error() string        { return u.err.Error() }
+func (u unsupported) Is(target error) bool { return target == ErrNotSupported }
+func (u unsupported) Unwrap() error        { return u.err }
+
+// action is what a verb attempts, on what, and advice by reason for when it
+// fails: the part of an error that is known beforehand.
+type action struct {
+	op, on string
+	hints  map[syscall.Errno]string
+}
+
+// failed is the error of the action for a reason.
+func (a action) failed(errno syscall.Errno) error {
+	hint := a.hints[errno]
+	if hint == "" {
+		hint = commonHints[errno]
+	}
+	e := &Error{Op: a.op, On: a.on, Errno: errno, Hint: hint}
+	if errno == syscall.EOPNOTSUPP || errno == syscall.ENOSYS {
+		return unsupported{e}
+	}
+	return e
+}
+
+// unavailable is the error of an action whose function could not be found.
+func (a action) unavailable(err error) error {
+	if errors.Is(err, dl.ErrNoSymbol) {
+		return unsupported{&Error{Op: a.op, On: a.on, Errno: syscall.EOPNOTSUPP, Hint: err.Error()}}
+	}
+	return fmt.Errorf("ibv: %s: %w", a.op, err)
+}
+
+// invalid is the error of an action that was given something senseless.
+func (a action) invalid(format string, args ...any) error {
+	return &Error{Op: a.op, On: a.on, Errno: syscall.EINVAL, Hint: fmt.Sprintf(format, args...)}
+}
+
+// commonHints say what to do where it does not depend on the verb.
+var commonHints = map[syscall.Errno]string{
+	syscall.EACCES:     "the user needs access to /dev/infiniband/uverbs*",
+	syscall.EPERM:      "the operation needs a capability or an access right that the process does not have",
+	syscall.EOPNOTSUPP: "the device's provider or this libibverbs does not have it",
+	syscall.ENOSYS:     "the kernel or the device's provider does not have it",
+	syscall.ENODEV:     "the device is gone",
+	syscall.EIO:        "the device is gone or has failed",
+}
+
+// memoryHints are for verbs that lock memory.
+var memoryHints = map[syscall.Errno]string{
+	syscall.ENOMEM: "raise the limit of locked memory (ulimit -l) or ask for less",
+	syscall.EFAULT: "the memory is not mapped, or not writable though the access flags ask for it",
+	syscall.EINVAL: "remote write and remote atomic access need local write access too",
+}
+
+// sizeHints are for verbs that make an object with capacities.
+var sizeHints = map[syscall.Errno]string{
+	syscall.ENOMEM: "ask for less, raise the limit of locked memory (ulimit -l), or close objects: see QueryDevice for the limits",
+	syscall.EINVAL: "an attribute is outside the device's limits: see QueryDevice",
+}
+
+// closeHints are for verbs that destroy an object.
+var closeHints = map[syscall.Errno]string{
+	syscall.EBUSY:  "other objects still use it: close those first",
+	syscall.EINVAL: "it was closed before, or never was open",
+}
+
+// errnoOf is the errno that an error of the syscall package is.
+func errnoOf(err error) syscall.Errno {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return syscall.EIO
+}
+
+// isErrno reports whether an error has that errno for a reason.
+func isErrno(err error, errno syscall.Errno) bool { return errors.Is(err, errno) }

@@ -1,0 +1,64 @@
+package ibv
+
+import (
+	"fmt"
+	"sync"
+	"unsafe"
+)
+
+// registered keeps the memory of open memory regions reachable, so that the
+// garbage collector does not give away what a device may write to. It is keyed
+// by the region's address in C.
+var registered sync.Map // *MR to []byte
+
+// RegMR registers buf with the device, as ibv_reg_mr(3) does, and the caller
+// closes the region. A [Buffer] is the memory of choice. Memory of the Go heap
+// works too and stays reachable while it is registered; memory on a
+// goroutine's stack cannot get here. It may be called from any goroutine.
+func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
+	act := pd.Context.action(fmt.Sprintf("register %d bytes of memory (%v)", len(buf), access), memoryHints)
+	if len(buf) == 0 {
+		return nil, act.invalid("a memory region has at least one byte")
+	}
+	// Safe: buf escapes to the heap, which does not move, and is kept below.
+	start := unsafe.Pointer(unsafe.SliceData(buf))
+	// C's ibv_reg_mr is a macro for this symbol, with the address for an iova;
+	// optional access flags are handled by it alone.
+	var addr uintptr
+	var err error
+	if hasSymbol("ibv_reg_mr_iova2") {
+		addr, err = callPointer(act, "ibv_reg_mr_iova2", uintptr(unsafe.Pointer(pd)), uintptr(start), uintptr(len(buf)), uintptr(start), uintptr(access))
+	} else {
+		addr, err = callPointer(act, "ibv_reg_mr", uintptr(unsafe.Pointer(pd)), uintptr(start), uintptr(len(buf)), uintptr(access))
+	}
+	if err != nil {
+		return nil, err
+	}
+	mr := pointerTo[MR](addr)
+	registered.Store(mr, buf)
+	return mr, nil
+}
+
+// Close ends the registration, as ibv_dereg_mr(3) does. No work request that
+// names the region may be outstanding. The memory itself stays the caller's.
+func (mr *MR) Close() error {
+	// Forgotten only afterwards: until then the device may write to it.
+	err := callInt(mr.Context.action("deregister memory region", closeHints), "ibv_dereg_mr", uintptr(unsafe.Pointer(mr)))
+	if err == nil {
+		registered.Delete(mr)
+	}
+	return err
+}
+
+// SGE is a scatter/gather entry for length bytes of the region that start at
+// offset. Nothing is checked here, for this is made on the way to a post: an
+// entry that leaves the region completes with WCLocProtErr.
+func (mr *MR) SGE(offset, length int) SGE {
+	return SGE{Addr: uint64(mr.Addr) + uint64(offset), Length: uint32(length), LKey: mr.LKey}
+}
+
+// Bytes is the region's memory, for as long as that is there.
+func (mr *MR) Bytes() []byte {
+	// Safe: these are the bytes that were registered, and their owner keeps them.
+	return unsafe.Slice(pointerTo[byte](mr.Addr), mr.Length)
+}

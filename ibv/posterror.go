@@ -1,0 +1,112 @@
+package ibv
+
+import (
+	"errors"
+	"sync/atomic"
+	"syscall"
+)
+
+// ErrSRQAttached is the error of posting a receive to a queue pair that was
+// made with a shared receive queue: receives go to that queue. C's providers
+// differ in what they do then, so the provider is not asked. The error is
+// syscall.EINVAL too.
+var ErrSRQAttached error = &srqAttached{}
+
+type srqAttached struct{}
+
+func (*srqAttached) Error() string {
+	return "ibv: post receive: the queue pair has a shared receive queue: post to qp.SRQ instead"
+}
+func (*srqAttached) Unwrap() error { return syscall.EINVAL }
+
+// ErrAcceptedUnknown is what the error of a post is, by errors.Is, when the
+// provider refused work requests without telling the first of them. How many it
+// accepted is then unknown, and only the completions will tell.
+var ErrAcceptedUnknown = errors.New("which work request was refused is not known")
+
+// PostError is the refusal of a work request. It unwraps to the errno value
+// that C returns. Errors of posts are made once and shared, so that a post onto
+// a full queue allocates nothing; so they name no queue pair and no number.
+type PostError struct {
+	Op    string        // "post receive", "post send" or "post shared receive"
+	Errno syscall.Errno // why the provider refused
+	// AcceptedUnknown tells that the provider did not say which work request it
+	// refused.
+	AcceptedUnknown bool
+	// Unexplained tells that the provider refused with a result of 0, so Errno is
+	// what such refusals have meant: the queue is full.
+	Unexplained bool
+}
+
+// Error says what was refused, why, and what to do.
+func (e *PostError) Error() string {
+	text := "ibv: " + e.Op + ": " + describe(e.Errno)
+	if hint := postHints[e.Errno]; hint != "" {
+		text += "; " + hint
+	}
+	if e.Unexplained {
+		text += "; the provider gave no reason, which has meant a full queue"
+	}
+	if e.AcceptedUnknown {
+		text += "; " + ErrAcceptedUnknown.Error()
+	}
+	return text
+}
+
+// Unwrap gives the errno.
+func (e *PostError) Unwrap() error { return e.Errno }
+
+// Is recognises ErrAcceptedUnknown.
+func (e *PostError) Is(target error) bool { return e.AcceptedUnknown && target == ErrAcceptedUnknown }
+
+var postHints = map[syscall.Errno]string{
+	syscall.ENOMEM: "the queue is full, or on some providers a work request has too many scatter/gather entries",
+	syscall.EINVAL: "a work request is not valid, or the queue pair's state does not allow it",
+	syscall.EIO:    "the queue pair is in the error state, or the device has failed",
+}
+
+// postOp is one of the posts.
+type postOp uint8
+
+const (
+	opPostRecv postOp = iota
+	opPostSend
+	opPostSRQRecv
+	postOps
+)
+
+func (op postOp) String() string {
+	return [postOps]string{"post receive", "post send", "post shared receive"}[op]
+}
+
+// postErrors are the errors made so far: by operation, by whether the refused
+// work request is unknown, and by errno, with 0 for an unexplained refusal.
+// Linux's errno values end at 133; an error beyond is made each time.
+var postErrors [postOps][2][134]atomic.Pointer[PostError]
+
+// postFailed is the error for a refusal that has result and errno.
+func postFailed(op postOp, result, errno int32, unknown bool) error {
+	why, row := syscall.Errno(0), 0
+	if result != 0 {
+		why = reason(result, errno)
+	}
+	if unknown {
+		row = 1
+	}
+	if int(why) >= len(postErrors[op][row]) {
+		return newPostError(op, why, unknown)
+	}
+	slot := &postErrors[op][row][why]
+	if slot.Load() == nil {
+		slot.CompareAndSwap(nil, newPostError(op, why, unknown))
+	}
+	return slot.Load()
+}
+
+func newPostError(op postOp, why syscall.Errno, unknown bool) *PostError {
+	e := &PostError{Op: op.String(), Errno: why, AcceptedUnknown: unknown}
+	if why == 0 {
+		e.Unexplained, e.Errno = true, syscall.ENOMEM
+	}
+	return e
+}

@@ -1,0 +1,67 @@
+package ibv
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+)
+
+// CreateQP makes a queue pair in the protection domain, as ibv_create_qp(3)
+// does, and leaves it in RESET. attr.Cap is updated to what the queue pair
+// really has, which may be more than was asked for. The caller closes it, after
+// which its completion queues may still hold its completions. It may be called
+// from any goroutine.
+func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
+	act := pd.Context.action("create queue pair", sizeHints)
+	if attr == nil {
+		return nil, act.invalid("attributes are missing")
+	}
+	// A copy, because C writes to it and the caller's may be on a stack that moves.
+	c := new(QPInitAttr)
+	*c = *attr
+	qp, err := callPointer(act, "ibv_create_qp", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
+	if err != nil {
+		return nil, err
+	}
+	attr.Cap = c.Cap
+	return pointerTo[QP](qp), nil
+}
+
+// Close destroys the queue pair, as ibv_destroy_qp(3) does. What is outstanding
+// on it is dropped without a completion.
+func (qp *QP) Close() error {
+	return callInt(qp.action("destroy", closeHints), "ibv_destroy_qp", uintptr(unsafe.Pointer(qp)))
+}
+
+// Modify changes the attributes that mask names, as ibv_modify_qp(3) does;
+// among them the state. Each change of state has attributes that it needs and
+// others that it allows, by the type of the queue pair: the man page has the
+// table. It may be called from any goroutine, one at a time for a queue pair.
+func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
+	act := qp.action(fmt.Sprintf("modify (%v)", mask), map[syscall.Errno]string{
+		syscall.EINVAL: "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state",
+	})
+	if mask&QPAttrMaskState != 0 && attr != nil {
+		act = qp.action(fmt.Sprintf("move to %v (%v)", attr.QPState, mask), act.hints)
+	}
+	if attr == nil {
+		return act.invalid("attributes are missing")
+	}
+	c := new(QPAttr)
+	*c = *attr
+	return callInt(act, "ibv_modify_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(c)), uintptr(mask))
+}
+
+// Query reads the attributes that mask names, and perhaps more, and those that
+// the queue pair was made with, as ibv_query_qp(3) does. It may be called from
+// any goroutine.
+func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
+	attr, init := new(QPAttr), new(QPInitAttr)
+	err := callInt(qp.action("query", nil), "ibv_query_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(attr)), uintptr(mask), uintptr(unsafe.Pointer(init)))
+	return *attr, *init, err
+}
+
+// action names the queue pair in the errors of an operation.
+func (qp *QP) action(op string, hints map[syscall.Errno]string) action {
+	return qp.Context.action(fmt.Sprintf("%s queue pair %#x", op, qp.QPNum), hints)
+}

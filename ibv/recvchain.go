@@ -1,0 +1,70 @@
+package ibv
+
+import "unsafe"
+
+// RecvChain is receive work requests that are built once, patched in place, and
+// posted in one call, whole or in part, as often as one likes. It may be posted
+// again at once: the work requests are the caller's again when a post returns,
+// only the buffers are the device's. One goroutine at a time may use it.
+type RecvChain struct{ chain[RecvWR] }
+
+// NewRecvChain makes a chain of n receive work requests with room for maxSGE
+// scatter/gather entries each. They start with no entries, which receives empty
+// messages, and with their index as WRID.
+func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
+	i := uint64(0)
+	c, err := newChain("receive", n, maxSGE, func(wr *RecvWR, sges *SGE, next *RecvWR) {
+		wr.WRID, wr.SGList, wr.Next = i, sges, next
+		i++
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &RecvChain{c}, nil
+}
+
+// Set gives work request i its number and its buffers, in order. The error says
+// that there is no such work request or no room for so many entries; nothing is
+// changed then.
+func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
+	if err := c.setSGEs(i, sges); err != nil {
+		return err
+	}
+	c.wrs[i].WRID, c.wrs[i].NumSGE = wrID, int32(len(sges))
+	return nil
+}
+
+// Post posts the whole chain to the receive queue of qp. It returns how many work
+// requests the provider accepted: all of them when err is nil. Otherwise the one
+// with that index was refused, the ones before it are posted and will complete,
+// and PostRange goes on from there. accepted is -1 when the provider did not say,
+// and the error is [ErrAcceptedUnknown] then.
+//
+// The errno is the provider's, syscall.ENOMEM for a full queue. A queue pair with
+// a shared receive queue gives [ErrSRQAttached]: use PostSRQ. Nothing is
+// allocated, whatever the result. See ibv_post_recv(3).
+func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
+	if qp.SRQ != nil {
+		return 0, ErrSRQAttached
+	}
+	return c.post(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), 0, len(c.wrs))
+}
+
+// PostRange is Post for the work requests from first on and before end. An empty
+// range is a success. accepted counts from first.
+func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
+	if qp.SRQ != nil {
+		return 0, ErrSRQAttached
+	}
+	return c.postRange(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), first, end)
+}
+
+// PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
+func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
+	return c.post(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), 0, len(c.wrs))
+}
+
+// PostSRQRange is PostRange for a shared receive queue.
+func (c *RecvChain) PostSRQRange(srq *SRQ, first, end int) (accepted int, err error) {
+	return c.postRange(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), first, end)
+}

@@ -1,0 +1,54 @@
+package ibv
+
+import "unsafe"
+
+// SendChain is send work requests that are built once, patched in place, and
+// posted in one call, whole or in part, as often as one likes. One goroutine at a
+// time may use it.
+type SendChain struct{ chain[SendWR] }
+
+// NewSendChain makes a chain of n send work requests with room for maxSGE
+// scatter/gather entries each. They start as signalled sends without entries,
+// with their index as WRID.
+func NewSendChain(n, maxSGE int) (*SendChain, error) {
+	i := uint64(0)
+	c, err := newChain("send", n, maxSGE, func(wr *SendWR, sges *SGE, next *SendWR) {
+		wr.WRID, wr.SGList, wr.Next = i, sges, next
+		wr.Opcode, wr.SendFlags = WRSend, SendSignaled
+		i++
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &SendChain{c}, nil
+}
+
+// Set gives work request i its number, its operation with flags, and its
+// buffers, in order. What the operation needs beyond that, such as the remote
+// address of an RDMA write or the address handle of a UD send, is patched into
+// [SendChain.WR]. The error says that there is no such work request or no room
+// for so many entries; nothing is changed then.
+func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sges ...SGE) error {
+	if err := c.setSGEs(i, sges); err != nil {
+		return err
+	}
+	wr := &c.wrs[i]
+	wr.WRID, wr.Opcode, wr.SendFlags, wr.NumSGE = wrID, opcode, flags, int32(len(sges))
+	return nil
+}
+
+// Post posts the whole chain to the send queue of qp. It returns how many work
+// requests the provider accepted: all of them when err is nil. Otherwise the one
+// with that index was refused, the ones before it are posted, and PostRange goes
+// on from there. accepted is -1 when the provider did not say, and the error is
+// [ErrAcceptedUnknown] then. Nothing is allocated, whatever the result. See
+// ibv_post_send(3).
+func (c *SendChain) Post(qp *QP) (accepted int, err error) {
+	return c.post(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), 0, len(c.wrs))
+}
+
+// PostRange is Post for the work requests from first on and before end. An empty
+// range is a success. accepted counts from first.
+func (c *SendChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
+	return c.postRange(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), first, end)
+}

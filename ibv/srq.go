@@ -1,0 +1,51 @@
+package ibv
+
+import (
+	"syscall"
+	"unsafe"
+)
+
+// CreateSRQ makes a shared receive queue in the protection domain, as
+// ibv_create_srq(3) does: the queue pairs that are made with it receive into
+// what is posted to it. attr.Attr is updated to what the queue really has. The
+// caller closes it. It may be called from any goroutine.
+func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
+	act := pd.Context.action("create shared receive queue", sizeHints)
+	if attr == nil {
+		return nil, act.invalid("attributes are missing")
+	}
+	c := new(SRQInitAttr)
+	*c = *attr
+	srq, err := callPointer(act, "ibv_create_srq", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
+	if err != nil {
+		return nil, err
+	}
+	attr.Attr = c.Attr
+	return pointerTo[SRQ](srq), nil
+}
+
+// Close destroys the shared receive queue, as ibv_destroy_srq(3) does. The
+// queue pairs that use it must be closed before.
+func (srq *SRQ) Close() error {
+	return callInt(srq.Context.action("destroy shared receive queue", closeHints), "ibv_destroy_srq", uintptr(unsafe.Pointer(srq)))
+}
+
+// Modify changes the attributes that mask names, as ibv_modify_srq(3) does: the
+// queue's size, where the device can, or the fill level below which it reports
+// an event once. It may be called from any goroutine.
+func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
+	c := new(SRQAttr)
+	*c = attr
+	act := srq.Context.action("modify shared receive queue", map[syscall.Errno]string{
+		syscall.EINVAL: "the limit is above the queue's size, the size is below what is outstanding, or the device cannot resize",
+	})
+	return callInt(act, "ibv_modify_srq", uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(c)), uintptr(mask))
+}
+
+// Query reads the queue's attributes, as ibv_query_srq(3) does. It may be
+// called from any goroutine.
+func (srq *SRQ) Query() (SRQAttr, error) {
+	attr := new(SRQAttr)
+	err := callInt(srq.Context.action("query shared receive queue", nil), "ibv_query_srq", uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(attr)))
+	return *attr, err
+}
