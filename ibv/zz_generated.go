@@ -12,8 +12,7 @@ import (
 	"unsafe"
 )
 
-// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsCoreSupport uint32
 
 // The values of IBUverbsCoreSupport.
@@ -21,16 +20,14 @@ const (
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsCoreSupport) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsCoreSupportOptionalMRAccess), "IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS"},
 	})
 }
 
-// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsAccessFlags uint32
 
 // The values of IBUverbsAccessFlags.
@@ -47,8 +44,7 @@ const (
 	AccessOptionalRange           IBUverbsAccessFlags = 0x3ff00000 // IB_UVERBS_ACCESS_OPTIONAL_RANGE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsAccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsAccessLocalWrite), "IB_UVERBS_ACCESS_LOCAL_WRITE"},
@@ -64,8 +60,7 @@ func (v IBUverbsAccessFlags) String() string {
 	})
 }
 
-// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type IBUverbsSRQType uint32
 
 // The values of IBUverbsSRQType.
@@ -88,8 +83,7 @@ func (v IBUverbsSRQType) String() string {
 	return "IBUverbsSRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one
-// of the values below.
+// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type IBUverbsWQType uint32
 
 // The values of IBUverbsWQType.
@@ -106,8 +100,7 @@ func (v IBUverbsWQType) String() string {
 	return "IBUverbsWQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a
-// set of the bits below.
+// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsWQFlags uint32
 
 // The values of IBUverbsWQFlags.
@@ -118,8 +111,7 @@ const (
 	IBUverbsWQFlagsPCIWriteEndPadding IBUverbsWQFlags = 0x8 // IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsWQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsWQFlagsCVLANStripping), "IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -129,8 +121,7 @@ func (v IBUverbsWQFlags) String() string {
 	})
 }
 
-// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one
-// of the values below.
+// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type IBUverbsQPType uint32
 
 // The values of IBUverbsQPType.
@@ -165,8 +156,7 @@ func (v IBUverbsQPType) String() string {
 	return "IBUverbsQPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQPCreateFlags uint32
 
 // The values of IBUverbsQPCreateFlags.
@@ -178,8 +168,7 @@ const (
 	IBUverbsQPCreateSQSigAll               IBUverbsQPCreateFlags = 0x1000 // IB_UVERBS_QP_CREATE_SQ_SIG_ALL
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsQPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsQPCreateBlockMulticastLoopback), "IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK"},
@@ -190,8 +179,7 @@ func (v IBUverbsQPCreateFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQueryPortCapFlags uint32
 
 // The values of IBUverbsQueryPortCapFlags.
@@ -227,8 +215,7 @@ const (
 	IBUverbsPcfIPBasedGids                 IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsQueryPortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsPcfSM), "IB_UVERBS_PCF_SM"},
@@ -263,25 +250,24 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsQueryPortFlags uint32
 
 // The values of IBUverbsQueryPortFlags.
 const (
+
+	// Every address must have a GRH.
 	QpfGRHRequired IBUverbsQueryPortFlags = 0x1 // IB_UVERBS_QPF_GRH_REQUIRED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsQueryPortFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QpfGRHRequired), "IB_UVERBS_QPF_GRH_REQUIRED"},
 	})
 }
 
-// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPKeymat uint32
 
 // The values of FlowActionESPKeymat.
@@ -298,9 +284,7 @@ func (v FlowActionESPKeymat) String() string {
 	return "FlowActionESPKeymat(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPKeymatAESGCMIVAlgo is C's enum
-// ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// FlowActionESPKeymatAESGCMIVAlgo is C's enum ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPKeymatAESGCMIVAlgo uint32
 
 // The values of FlowActionESPKeymatAESGCMIVAlgo.
@@ -317,8 +301,7 @@ func (v FlowActionESPKeymatAESGCMIVAlgo) String() string {
 	return "FlowActionESPKeymatAESGCMIVAlgo(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPReplay uint32
 
 // The values of FlowActionESPReplay.
@@ -338,8 +321,7 @@ func (v FlowActionESPReplay) String() string {
 	return "FlowActionESPReplay(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type FlowActionESPFlags uint32
 
 // The values of FlowActionESPFlags.
@@ -353,8 +335,7 @@ const (
 	FlowActionESPFlagsESNNewWindow FlowActionESPFlags = 0x8 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ESN_NEW_WINDOW
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
 func (v FlowActionESPFlags) String() string {
 	return flagNames(uint64(v), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT", []flagName{
 		{uint64(FlowActionESPFlagsFullOffload), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD"},
@@ -364,8 +345,7 @@ func (v FlowActionESPFlags) String() string {
 	})
 }
 
-// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsReadCountersFlags uint32
 
 // The values of IBUverbsReadCountersFlags.
@@ -373,16 +353,14 @@ const (
 	IBUverbsReadCountersPreferCached IBUverbsReadCountersFlags = 0x1 // IB_UVERBS_READ_COUNTERS_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsReadCountersPreferCached), "IB_UVERBS_READ_COUNTERS_PREFER_CACHED"},
 	})
 }
 
-// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type AdviseMRAdvice uint32
 
 // The values of AdviseMRAdvice.
@@ -405,8 +383,7 @@ func (v AdviseMRAdvice) String() string {
 	return "AdviseMRAdvice(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type IBUverbsAdviseMRFlag uint32
 
 // The values of IBUverbsAdviseMRFlag.
@@ -414,16 +391,14 @@ const (
 	AdviseMRFlagFlush IBUverbsAdviseMRFlag = 0x1 // IB_UVERBS_ADVISE_MR_FLAG_FLUSH
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IBUverbsAdviseMRFlag) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AdviseMRFlagFlush), "IB_UVERBS_ADVISE_MR_FLAG_FLUSH"},
 	})
 }
 
-// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of
-// the values below.
+// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type RDMADriverID uint32
 
 // The values of RDMADriverID.
@@ -501,8 +476,7 @@ func (v RDMADriverID) String() string {
 	return "RDMADriverID(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type IBUverbsGIDType uint32
 
 // The values of IBUverbsGIDType.
@@ -525,13 +499,21 @@ func (v IBUverbsGIDType) String() string {
 	return "IBUverbsGIDType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// GIDType is C's enum ibv_gid_type of infiniband/verbs.h: one of the values below.
+// GIDType is what packets look like that use a GID.
+//
+// It is C's enum ibv_gid_type of infiniband/verbs.h: one of the values below.
 type GIDType uint32
 
 // The values of GIDType.
 const (
-	GIDTypeIB     GIDType = 0 // IBV_GID_TYPE_IB
+
+	// InfiniBand's own.
+	GIDTypeIB GIDType = 0 // IBV_GID_TYPE_IB
+
+	// An Ethernet frame with a GRH; it cannot leave the VLAN.
 	GIDTypeRoCEV1 GIDType = 1 // IBV_GID_TYPE_ROCE_V1
+
+	// UDP over IPv4 or IPv6, port 4791; it can be routed.
 	GIDTypeRoCEV2 GIDType = 2 // IBV_GID_TYPE_ROCE_V2
 )
 
@@ -548,19 +530,37 @@ func (v GIDType) String() string {
 	return "GIDType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// NodeType is C's enum ibv_node_type of infiniband/verbs.h: one of the values below.
+// NodeType is what kind of device it is.
+//
+// It is C's enum ibv_node_type of infiniband/verbs.h: one of the values below.
 type NodeType int32
 
 // The values of NodeType.
 const (
-	NodeUnknown     NodeType = -1 // IBV_NODE_UNKNOWN
-	NodeCA          NodeType = 1  // IBV_NODE_CA
-	NodeSwitch      NodeType = 2  // IBV_NODE_SWITCH
-	NodeRouter      NodeType = 3  // IBV_NODE_ROUTER
-	NodeRnic        NodeType = 4  // IBV_NODE_RNIC
-	NodeUsnic       NodeType = 5  // IBV_NODE_USNIC
-	NodeUsnicUDP    NodeType = 6  // IBV_NODE_USNIC_UDP
-	NodeUnspecified NodeType = 7  // IBV_NODE_UNSPECIFIED
+
+	// The kernel said something else.
+	NodeUnknown NodeType = -1 // IBV_NODE_UNKNOWN
+
+	// A channel adapter, of InfiniBand or RoCE.
+	NodeCA NodeType = 1 // IBV_NODE_CA
+
+	// An InfiniBand switch.
+	NodeSwitch NodeType = 2 // IBV_NODE_SWITCH
+
+	// An InfiniBand router.
+	NodeRouter NodeType = 3 // IBV_NODE_ROUTER
+
+	// An iWARP adapter, RDMA over TCP.
+	NodeRnic NodeType = 4 // IBV_NODE_RNIC
+
+	// A usNIC adapter.
+	NodeUsnic NodeType = 5 // IBV_NODE_USNIC
+
+	// A usNIC adapter that uses UDP.
+	NodeUsnicUDP NodeType = 6 // IBV_NODE_USNIC_UDP
+
+	// A device with a protocol of its own.
+	NodeUnspecified NodeType = 7 // IBV_NODE_UNSPECIFIED
 )
 
 // String is C's name for v, or its number where C has none.
@@ -586,18 +586,31 @@ func (v NodeType) String() string {
 	return "NodeType(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// TransportType is C's enum ibv_transport_type of infiniband/verbs.h: one of the values
-// below.
+// TransportType is the protocol family of a device.
+//
+// It is C's enum ibv_transport_type of infiniband/verbs.h: one of the values below.
 type TransportType int32
 
 // The values of TransportType.
 const (
-	TransportUnknown     TransportType = -1 // IBV_TRANSPORT_UNKNOWN
-	TransportIB          TransportType = 0  // IBV_TRANSPORT_IB
-	TransportIWARP       TransportType = 1  // IBV_TRANSPORT_IWARP
-	TransportUsnic       TransportType = 2  // IBV_TRANSPORT_USNIC
-	TransportUsnicUDP    TransportType = 3  // IBV_TRANSPORT_USNIC_UDP
-	TransportUnspecified TransportType = 4  // IBV_TRANSPORT_UNSPECIFIED
+
+	// The kernel said something else.
+	TransportUnknown TransportType = -1 // IBV_TRANSPORT_UNKNOWN
+
+	// InfiniBand's transport, over InfiniBand or as RoCE.
+	TransportIB TransportType = 0 // IBV_TRANSPORT_IB
+
+	// RDMA over TCP. Queue pairs are connected by the connection manager alone.
+	TransportIWARP TransportType = 1 // IBV_TRANSPORT_IWARP
+
+	// The usNIC protocol.
+	TransportUsnic TransportType = 2 // IBV_TRANSPORT_USNIC
+
+	// The usNIC protocol in UDP.
+	TransportUsnicUDP TransportType = 3 // IBV_TRANSPORT_USNIC_UDP
+
+	// A protocol of the device's own.
+	TransportUnspecified TransportType = 4 // IBV_TRANSPORT_UNSPECIFIED
 )
 
 // String is C's name for v, or its number where C has none.
@@ -619,40 +632,88 @@ func (v TransportType) String() string {
 	return "TransportType(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// DeviceCapFlags is C's enum ibv_device_cap_flags of infiniband/verbs.h: a set of the
-// bits below.
+// DeviceCapFlags says what a device can do.
+//
+// It is C's enum ibv_device_cap_flags of infiniband/verbs.h: a set of the bits below.
 type DeviceCapFlags uint32
 
 // The values of DeviceCapFlags.
 const (
-	DeviceResizeMaxWR         DeviceCapFlags = 0x1        // IBV_DEVICE_RESIZE_MAX_WR
-	DeviceBadPKeyCntr         DeviceCapFlags = 0x2        // IBV_DEVICE_BAD_PKEY_CNTR
-	DeviceBadQKeyCntr         DeviceCapFlags = 0x4        // IBV_DEVICE_BAD_QKEY_CNTR
-	DeviceRawMulti            DeviceCapFlags = 0x8        // IBV_DEVICE_RAW_MULTI
-	DeviceAutoPathMig         DeviceCapFlags = 0x10       // IBV_DEVICE_AUTO_PATH_MIG
-	DeviceChangePhyPort       DeviceCapFlags = 0x20       // IBV_DEVICE_CHANGE_PHY_PORT
-	DeviceUDAvPortEnforce     DeviceCapFlags = 0x40       // IBV_DEVICE_UD_AV_PORT_ENFORCE
-	DeviceCurrQPStateMod      DeviceCapFlags = 0x80       // IBV_DEVICE_CURR_QP_STATE_MOD
-	DeviceShutdownPort        DeviceCapFlags = 0x100      // IBV_DEVICE_SHUTDOWN_PORT
-	DeviceInitType            DeviceCapFlags = 0x200      // IBV_DEVICE_INIT_TYPE
-	DevicePortActiveEvent     DeviceCapFlags = 0x400      // IBV_DEVICE_PORT_ACTIVE_EVENT
-	DeviceSysImageGUID        DeviceCapFlags = 0x800      // IBV_DEVICE_SYS_IMAGE_GUID
-	DeviceRCRNRNakGen         DeviceCapFlags = 0x1000     // IBV_DEVICE_RC_RNR_NAK_GEN
-	DeviceSRQResize           DeviceCapFlags = 0x2000     // IBV_DEVICE_SRQ_RESIZE
-	DeviceNNotifyCQ           DeviceCapFlags = 0x4000     // IBV_DEVICE_N_NOTIFY_CQ
-	DeviceMemWindow           DeviceCapFlags = 0x20000    // IBV_DEVICE_MEM_WINDOW
-	DeviceUDIPCsum            DeviceCapFlags = 0x40000    // IBV_DEVICE_UD_IP_CSUM
-	DeviceXRC                 DeviceCapFlags = 0x100000   // IBV_DEVICE_XRC
-	DeviceMemMgtExtensions    DeviceCapFlags = 0x200000   // IBV_DEVICE_MEM_MGT_EXTENSIONS
-	DeviceMemWindowType2a     DeviceCapFlags = 0x800000   // IBV_DEVICE_MEM_WINDOW_TYPE_2A
-	DeviceMemWindowType2b     DeviceCapFlags = 0x1000000  // IBV_DEVICE_MEM_WINDOW_TYPE_2B
-	DeviceRCIPCsum            DeviceCapFlags = 0x2000000  // IBV_DEVICE_RC_IP_CSUM
-	DeviceRawIPCsum           DeviceCapFlags = 0x4000000  // IBV_DEVICE_RAW_IP_CSUM
+
+	// The queues of a queue pair can be resized.
+	DeviceResizeMaxWR DeviceCapFlags = 0x1 // IBV_DEVICE_RESIZE_MAX_WR
+
+	// Ports count messages with a wrong P_Key.
+	DeviceBadPKeyCntr DeviceCapFlags = 0x2 // IBV_DEVICE_BAD_PKEY_CNTR
+
+	// Ports count messages with a wrong Q_Key.
+	DeviceBadQKeyCntr DeviceCapFlags = 0x4 // IBV_DEVICE_BAD_QKEY_CNTR
+
+	// Raw packets can be multicast.
+	DeviceRawMulti DeviceCapFlags = 0x8 // IBV_DEVICE_RAW_MULTI
+
+	// Connections can migrate to an alternate path by themselves.
+	DeviceAutoPathMig DeviceCapFlags = 0x10 // IBV_DEVICE_AUTO_PATH_MIG
+
+	// A queue pair can change its port on the way from SQD to RTS.
+	DeviceChangePhyPort DeviceCapFlags = 0x20 // IBV_DEVICE_CHANGE_PHY_PORT
+
+	// A UD send is checked for using an address handle of its queue pair's port.
+	DeviceUDAvPortEnforce DeviceCapFlags = 0x40 // IBV_DEVICE_UD_AV_PORT_ENFORCE
+
+	// A change of state can name the state that it assumes.
+	DeviceCurrQPStateMod DeviceCapFlags = 0x80 // IBV_DEVICE_CURR_QP_STATE_MOD
+
+	// Ports can be shut down.
+	DeviceShutdownPort DeviceCapFlags = 0x100 // IBV_DEVICE_SHUTDOWN_PORT
+
+	// Ports know how they shall be initialised.
+	DeviceInitType DeviceCapFlags = 0x200 // IBV_DEVICE_INIT_TYPE
+
+	// There is an event when a port becomes active.
+	DevicePortActiveEvent DeviceCapFlags = 0x400 // IBV_DEVICE_PORT_ACTIVE_EVENT
+
+	// There is a GUID of the whole piece of hardware.
+	DeviceSysImageGUID DeviceCapFlags = 0x800 // IBV_DEVICE_SYS_IMAGE_GUID
+
+	// An RC queue pair without receives says so, and the sender waits.
+	DeviceRCRNRNakGen DeviceCapFlags = 0x1000 // IBV_DEVICE_RC_RNR_NAK_GEN
+
+	// Shared receive queues can be resized.
+	DeviceSRQResize DeviceCapFlags = 0x2000 // IBV_DEVICE_SRQ_RESIZE
+
+	// An event can be had after several completions.
+	DeviceNNotifyCQ DeviceCapFlags = 0x4000 // IBV_DEVICE_N_NOTIFY_CQ
+
+	// There are memory windows of type 1.
+	DeviceMemWindow DeviceCapFlags = 0x20000 // IBV_DEVICE_MEM_WINDOW
+
+	// Checksums are offloaded for UD with IPoIB.
+	DeviceUDIPCsum DeviceCapFlags = 0x40000 // IBV_DEVICE_UD_IP_CSUM
+
+	// There are XRC queue pairs.
+	DeviceXRC DeviceCapFlags = 0x100000 // IBV_DEVICE_XRC
+
+	// Keys can be made invalid, by the device and by its peers.
+	DeviceMemMgtExtensions DeviceCapFlags = 0x200000 // IBV_DEVICE_MEM_MGT_EXTENSIONS
+
+	// There are memory windows of type 2 that know their queue pair alone.
+	DeviceMemWindowType2a DeviceCapFlags = 0x800000 // IBV_DEVICE_MEM_WINDOW_TYPE_2A
+
+	// There are memory windows of type 2 that know their queue pair and protection domain.
+	DeviceMemWindowType2b DeviceCapFlags = 0x1000000 // IBV_DEVICE_MEM_WINDOW_TYPE_2B
+
+	// Checksums are offloaded for RC with IPoIB.
+	DeviceRCIPCsum DeviceCapFlags = 0x2000000 // IBV_DEVICE_RC_IP_CSUM
+
+	// Checksums are offloaded for raw packets.
+	DeviceRawIPCsum DeviceCapFlags = 0x4000000 // IBV_DEVICE_RAW_IP_CSUM
+
+	// Packets can be steered to queue pairs by rules.
 	DeviceManagedFlowSteering DeviceCapFlags = 0x20000000 // IBV_DEVICE_MANAGED_FLOW_STEERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v DeviceCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DeviceResizeMaxWR), "IBV_DEVICE_RESIZE_MAX_WR"},
@@ -682,14 +743,21 @@ func (v DeviceCapFlags) String() string {
 	})
 }
 
-// ForkStatus is C's enum ibv_fork_status of infiniband/verbs.h: one of the values
-// below.
+// ForkStatus is whether fork(2) spares registered memory.
+//
+// It is C's enum ibv_fork_status of infiniband/verbs.h: one of the values below.
 type ForkStatus uint32
 
 // The values of ForkStatus.
 const (
+
+	// It does not: the child's copy-on-write may part the program from the device.
 	ForkDisabled ForkStatus = 0 // IBV_FORK_DISABLED
-	ForkEnabled  ForkStatus = 1 // IBV_FORK_ENABLED
+
+	// It does, because the library takes care.
+	ForkEnabled ForkStatus = 1 // IBV_FORK_ENABLED
+
+	// It does, because the kernel takes care.
 	ForkUnneeded ForkStatus = 2 // IBV_FORK_UNNEEDED
 )
 
@@ -706,13 +774,21 @@ func (v ForkStatus) String() string {
 	return "ForkStatus(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// AtomicCap is C's enum ibv_atomic_cap of infiniband/verbs.h: one of the values below.
+// AtomicCap is what the atomic operations of a device are atomic against.
+//
+// It is C's enum ibv_atomic_cap of infiniband/verbs.h: one of the values below.
 type AtomicCap uint32
 
 // The values of AtomicCap.
 const (
+
+	// There are none.
 	AtomicNone AtomicCap = 0 // IBV_ATOMIC_NONE
-	AtomicHCA  AtomicCap = 1 // IBV_ATOMIC_HCA
+
+	// Against each other, by way of this device alone.
+	AtomicHCA AtomicCap = 1 // IBV_ATOMIC_HCA
+
+	// Against every access to the memory, the processor's included.
 	AtomicGlob AtomicCap = 2 // IBV_ATOMIC_GLOB
 )
 
@@ -729,38 +805,53 @@ func (v AtomicCap) String() string {
 	return "AtomicCap(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// DMMask is C's enum ibv_dm_mask of infiniband/verbs.h: a set of the bits below.
+// DMMask says which members of DM are there.
+//
+// It is C's enum ibv_dm_mask of infiniband/verbs.h: a set of the bits below.
 type DMMask uint32
 
 // The values of DMMask.
 const (
+
+	// Handle.
 	DMMaskHandle DMMask = 0x1 // IBV_DM_MASK_HANDLE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v DMMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DMMaskHandle), "IBV_DM_MASK_HANDLE"},
 	})
 }
 
-// ODPTransportCapBits is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a
-// set of the bits below.
+// ODPTransportCapBits says which operations may touch memory that is not pinned.
+//
+// It is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a set of the bits below.
 type ODPTransportCapBits uint32
 
 // The values of ODPTransportCapBits.
 const (
-	ODPSupportSend    ODPTransportCapBits = 0x1  // IBV_ODP_SUPPORT_SEND
-	ODPSupportRecv    ODPTransportCapBits = 0x2  // IBV_ODP_SUPPORT_RECV
-	ODPSupportWrite   ODPTransportCapBits = 0x4  // IBV_ODP_SUPPORT_WRITE
-	ODPSupportRead    ODPTransportCapBits = 0x8  // IBV_ODP_SUPPORT_READ
-	ODPSupportAtomic  ODPTransportCapBits = 0x10 // IBV_ODP_SUPPORT_ATOMIC
+
+	// Sends.
+	ODPSupportSend ODPTransportCapBits = 0x1 // IBV_ODP_SUPPORT_SEND
+
+	// Receives.
+	ODPSupportRecv ODPTransportCapBits = 0x2 // IBV_ODP_SUPPORT_RECV
+
+	// RDMA writes.
+	ODPSupportWrite ODPTransportCapBits = 0x4 // IBV_ODP_SUPPORT_WRITE
+
+	// RDMA reads.
+	ODPSupportRead ODPTransportCapBits = 0x8 // IBV_ODP_SUPPORT_READ
+
+	// Atomic operations.
+	ODPSupportAtomic ODPTransportCapBits = 0x10 // IBV_ODP_SUPPORT_ATOMIC
+
+	// Receives of a shared receive queue.
 	ODPSupportSRQRecv ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ODPTransportCapBits) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupportSend), "IBV_ODP_SUPPORT_SEND"},
@@ -772,18 +863,22 @@ func (v ODPTransportCapBits) String() string {
 	})
 }
 
-// ODPGeneralCaps is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the
-// bits below.
+// ODPGeneralCaps says whether there is on-demand paging.
+//
+// It is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the bits below.
 type ODPGeneralCaps uint32
 
 // The values of ODPGeneralCaps.
 const (
-	ODPSupport         ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
+
+	// There is.
+	ODPSupport ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
+
+	// One memory region may cover the whole address space.
 	ODPSupportImplicit ODPGeneralCaps = 0x2 // IBV_ODP_SUPPORT_IMPLICIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ODPGeneralCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupport), "IBV_ODP_SUPPORT"},
@@ -791,25 +886,28 @@ func (v ODPGeneralCaps) String() string {
 	})
 }
 
-// RxHashFunctionFlags is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a
-// set of the bits below.
+// RxHashFunctionFlags says how packets are hashed.
+//
+// It is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a set of the bits below.
 type RxHashFunctionFlags uint32
 
 // The values of RxHashFunctionFlags.
 const (
+
+	// The function that receive-side scaling uses everywhere.
 	RxHashFuncToeplitz RxHashFunctionFlags = 0x1 // IBV_RX_HASH_FUNC_TOEPLITZ
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v RxHashFunctionFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashFuncToeplitz), "IBV_RX_HASH_FUNC_TOEPLITZ"},
 	})
 }
 
-// RxHashFields is C's enum ibv_rx_hash_fields of infiniband/verbs.h: a set of the bits
-// below.
+// RxHashFields says what of a packet is hashed. IPv4 excludes IPv6, and TCP excludes UDP.
+//
+// It is C's enum ibv_rx_hash_fields of infiniband/verbs.h: a set of the bits below.
 type RxHashFields uint32
 
 // The values of RxHashFields.
@@ -826,8 +924,7 @@ const (
 	RxHashInner      RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v RxHashFields) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashSrcIPv4), "IBV_RX_HASH_SRC_IPV4"},
@@ -843,20 +940,28 @@ func (v RxHashFields) String() string {
 	})
 }
 
-// RawPacketCaps is C's enum ibv_raw_packet_caps of infiniband/verbs.h: a set of the
-// bits below.
+// RawPacketCaps says what a device can do to raw packets.
+//
+// It is C's enum ibv_raw_packet_caps of infiniband/verbs.h: a set of the bits below.
 type RawPacketCaps uint32
 
 // The values of RawPacketCaps.
 const (
+
+	// Take the customer VLAN tag off and put it into the completion.
 	RawPacketCapCVLANStripping RawPacketCaps = 0x1 // IBV_RAW_PACKET_CAP_CVLAN_STRIPPING
-	RawPacketCapScatterFCS     RawPacketCaps = 0x2 // IBV_RAW_PACKET_CAP_SCATTER_FCS
-	RawPacketCapIPCsum         RawPacketCaps = 0x4 // IBV_RAW_PACKET_CAP_IP_CSUM
-	RawPacketCapDelayDrop      RawPacketCaps = 0x8 // IBV_RAW_PACKET_CAP_DELAY_DROP
+
+	// Deliver the Ethernet checksum too.
+	RawPacketCapScatterFCS RawPacketCaps = 0x2 // IBV_RAW_PACKET_CAP_SCATTER_FCS
+
+	// Check and fill in IP's, TCP's and UDP's checksums.
+	RawPacketCapIPCsum RawPacketCaps = 0x4 // IBV_RAW_PACKET_CAP_IP_CSUM
+
+	// Wait before dropping packets that no receive is posted for.
+	RawPacketCapDelayDrop RawPacketCaps = 0x8 // IBV_RAW_PACKET_CAP_DELAY_DROP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v RawPacketCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RawPacketCapCVLANStripping), "IBV_RAW_PACKET_CAP_CVLAN_STRIPPING"},
@@ -866,36 +971,44 @@ func (v RawPacketCaps) String() string {
 	})
 }
 
-// TMCapFlags is C's enum ibv_tm_cap_flags of infiniband/verbs.h: a set of the bits
-// below.
+// TMCapFlags says which kinds of queue pairs match tags.
+//
+// It is C's enum ibv_tm_cap_flags of infiniband/verbs.h: a set of the bits below.
 type TMCapFlags uint32
 
 // The values of TMCapFlags.
 const (
+
+	// RC.
 	TMCapRC TMCapFlags = 0x1 // IBV_TM_CAP_RC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v TMCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(TMCapRC), "IBV_TM_CAP_RC"},
 	})
 }
 
-// PCIAtomicOpSize is C's enum ibv_pci_atomic_op_size of infiniband/verbs.h: a set of
-// the bits below.
+// PCIAtomicOpSize says how large the numbers of atomic operations over PCI may be.
+//
+// It is C's enum ibv_pci_atomic_op_size of infiniband/verbs.h: a set of the bits below.
 type PCIAtomicOpSize uint32
 
 // The values of PCIAtomicOpSize.
 const (
-	PCIAtomicOperation4ByteSizeSup  PCIAtomicOpSize = 0x1 // IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP
-	PCIAtomicOperation8ByteSizeSup  PCIAtomicOpSize = 0x2 // IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP
+
+	// 4 bytes.
+	PCIAtomicOperation4ByteSizeSup PCIAtomicOpSize = 0x1 // IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP
+
+	// 8 bytes.
+	PCIAtomicOperation8ByteSizeSup PCIAtomicOpSize = 0x2 // IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP
+
+	// 16 bytes.
 	PCIAtomicOperation16ByteSizeSup PCIAtomicOpSize = 0x4 // IBV_PCI_ATOMIC_OPERATION_16_BYTE_SIZE_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v PCIAtomicOpSize) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PCIAtomicOperation4ByteSizeSup), "IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP"},
@@ -904,15 +1017,27 @@ func (v PCIAtomicOpSize) String() string {
 	})
 }
 
-// MTU is C's enum ibv_mtu of infiniband/verbs.h: one of the values below.
+// MTU is the largest payload of a packet. The values are codes, not bytes.
+//
+// It is C's enum ibv_mtu of infiniband/verbs.h: one of the values below.
 type MTU uint32
 
 // The values of MTU.
 const (
-	MTU256  MTU = 1 // IBV_MTU_256
-	MTU512  MTU = 2 // IBV_MTU_512
+
+	// 256 bytes.
+	MTU256 MTU = 1 // IBV_MTU_256
+
+	// 512 bytes.
+	MTU512 MTU = 2 // IBV_MTU_512
+
+	// 1024 bytes: all that fits an Ethernet MTU of 1500.
 	MTU1024 MTU = 3 // IBV_MTU_1024
+
+	// 2048 bytes.
 	MTU2048 MTU = 4 // IBV_MTU_2048
+
+	// 4096 bytes.
 	MTU4096 MTU = 5 // IBV_MTU_4096
 )
 
@@ -933,16 +1058,30 @@ func (v MTU) String() string {
 	return "MTU(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// PortState is C's enum ibv_port_state of infiniband/verbs.h: one of the values below.
+// PortState is how far a port is up.
+//
+// It is C's enum ibv_port_state of infiniband/verbs.h: one of the values below.
 type PortState uint32
 
 // The values of PortState.
 const (
-	PortNop         PortState = 0 // IBV_PORT_NOP
-	PortDown        PortState = 1 // IBV_PORT_DOWN
-	PortInit        PortState = 2 // IBV_PORT_INIT
-	PortArmed       PortState = 3 // IBV_PORT_ARMED
-	PortActive      PortState = 4 // IBV_PORT_ACTIVE
+
+	// No state; a port is never in it.
+	PortNop PortState = 0 // IBV_PORT_NOP
+
+	// There is no link.
+	PortDown PortState = 1 // IBV_PORT_DOWN
+
+	// The link is up, and on InfiniBand the subnet manager has not configured the port yet: is one running?
+	PortInit PortState = 2 // IBV_PORT_INIT
+
+	// It is configured, and waits for the word to go.
+	PortArmed PortState = 3 // IBV_PORT_ARMED
+
+	// It carries traffic.
+	PortActive PortState = 4 // IBV_PORT_ACTIVE
+
+	// It was active, and its link has just failed; it may come back.
 	PortActiveDefer PortState = 5 // IBV_PORT_ACTIVE_DEFER
 )
 
@@ -967,45 +1106,59 @@ func (v PortState) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
+
+	// The kernel did not say; take it for InfiniBand.
 	LinkLayerUnspecified = 0 // IBV_LINK_LAYER_UNSPECIFIED
-	LinkLayerInfiniband  = 1 // IBV_LINK_LAYER_INFINIBAND
-	LinkLayerEthernet    = 2 // IBV_LINK_LAYER_ETHERNET
+
+	// The port is of InfiniBand, addressed by LIDs.
+	LinkLayerInfiniband = 1 // IBV_LINK_LAYER_INFINIBAND
+
+	// The port is of Ethernet, RoCE or iWARP, addressed by GIDs.
+	LinkLayerEthernet = 2 // IBV_LINK_LAYER_ETHERNET
 )
 
-// PortCapFlags is C's enum ibv_port_cap_flags of infiniband/verbs.h: a set of the bits
-// below.
+// PortCapFlags says what a port can do, in the words of its management.
+//
+// It is C's enum ibv_port_cap_flags of infiniband/verbs.h: a set of the bits below.
 type PortCapFlags uint32
 
 // The values of PortCapFlags.
 const (
-	PortSM                   PortCapFlags = 0x2       // IBV_PORT_SM
-	PortNoticeSup            PortCapFlags = 0x4       // IBV_PORT_NOTICE_SUP
-	PortTrapSup              PortCapFlags = 0x8       // IBV_PORT_TRAP_SUP
-	PortOptIpdSup            PortCapFlags = 0x10      // IBV_PORT_OPT_IPD_SUP
-	PortAutoMigrSup          PortCapFlags = 0x20      // IBV_PORT_AUTO_MIGR_SUP
-	PortSLMapSup             PortCapFlags = 0x40      // IBV_PORT_SL_MAP_SUP
-	PortMkeyNvram            PortCapFlags = 0x80      // IBV_PORT_MKEY_NVRAM
-	PortPKeyNvram            PortCapFlags = 0x100     // IBV_PORT_PKEY_NVRAM
-	PortLedInfoSup           PortCapFlags = 0x200     // IBV_PORT_LED_INFO_SUP
-	PortSysImageGUIDSup      PortCapFlags = 0x800     // IBV_PORT_SYS_IMAGE_GUID_SUP
-	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000    // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
-	PortExtendedSpeedsSup    PortCapFlags = 0x4000    // IBV_PORT_EXTENDED_SPEEDS_SUP
-	PortCapMask2Sup          PortCapFlags = 0x8000    // IBV_PORT_CAP_MASK2_SUP
-	PortCmSup                PortCapFlags = 0x10000   // IBV_PORT_CM_SUP
-	PortSnmpTunnelSup        PortCapFlags = 0x20000   // IBV_PORT_SNMP_TUNNEL_SUP
-	PortReinitSup            PortCapFlags = 0x40000   // IBV_PORT_REINIT_SUP
-	PortDeviceMgmtSup        PortCapFlags = 0x80000   // IBV_PORT_DEVICE_MGMT_SUP
-	PortVendorClassSup       PortCapFlags = 0x100000  // IBV_PORT_VENDOR_CLASS_SUP
-	PortDrNoticeSup          PortCapFlags = 0x200000  // IBV_PORT_DR_NOTICE_SUP
-	PortCapMaskNoticeSup     PortCapFlags = 0x400000  // IBV_PORT_CAP_MASK_NOTICE_SUP
-	PortBootMgmtSup          PortCapFlags = 0x800000  // IBV_PORT_BOOT_MGMT_SUP
-	PortLinkLatencySup       PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
-	PortClientRegSup         PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
-	PortIPBasedGids          PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
+
+	// A subnet manager runs at the port.
+	PortSM        PortCapFlags = 0x2  // IBV_PORT_SM
+	PortNoticeSup PortCapFlags = 0x4  // IBV_PORT_NOTICE_SUP
+	PortTrapSup   PortCapFlags = 0x8  // IBV_PORT_TRAP_SUP
+	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
+
+	// Connections can migrate to an alternate path by themselves.
+	PortAutoMigrSup          PortCapFlags = 0x20   // IBV_PORT_AUTO_MIGR_SUP
+	PortSLMapSup             PortCapFlags = 0x40   // IBV_PORT_SL_MAP_SUP
+	PortMkeyNvram            PortCapFlags = 0x80   // IBV_PORT_MKEY_NVRAM
+	PortPKeyNvram            PortCapFlags = 0x100  // IBV_PORT_PKEY_NVRAM
+	PortLedInfoSup           PortCapFlags = 0x200  // IBV_PORT_LED_INFO_SUP
+	PortSysImageGUIDSup      PortCapFlags = 0x800  // IBV_PORT_SYS_IMAGE_GUID_SUP
+	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
+	PortExtendedSpeedsSup    PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
+	PortCapMask2Sup          PortCapFlags = 0x8000 // IBV_PORT_CAP_MASK2_SUP
+
+	// There is a connection manager at the port.
+	PortCmSup            PortCapFlags = 0x10000   // IBV_PORT_CM_SUP
+	PortSnmpTunnelSup    PortCapFlags = 0x20000   // IBV_PORT_SNMP_TUNNEL_SUP
+	PortReinitSup        PortCapFlags = 0x40000   // IBV_PORT_REINIT_SUP
+	PortDeviceMgmtSup    PortCapFlags = 0x80000   // IBV_PORT_DEVICE_MGMT_SUP
+	PortVendorClassSup   PortCapFlags = 0x100000  // IBV_PORT_VENDOR_CLASS_SUP
+	PortDrNoticeSup      PortCapFlags = 0x200000  // IBV_PORT_DR_NOTICE_SUP
+	PortCapMaskNoticeSup PortCapFlags = 0x400000  // IBV_PORT_CAP_MASK_NOTICE_SUP
+	PortBootMgmtSup      PortCapFlags = 0x800000  // IBV_PORT_BOOT_MGMT_SUP
+	PortLinkLatencySup   PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
+	PortClientRegSup     PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
+
+	// Its GIDs are made of IP addresses, as RoCE's are.
+	PortIPBasedGids PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v PortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSM), "IBV_PORT_SM"},
@@ -1035,8 +1188,9 @@ func (v PortCapFlags) String() string {
 	})
 }
 
-// PortCapFlags2 is C's enum ibv_port_cap_flags2 of infiniband/verbs.h: a set of the
-// bits below.
+// PortCapFlags2 says what else a port can do, in the words of its management.
+//
+// It is C's enum ibv_port_cap_flags2 of infiniband/verbs.h: a set of the bits below.
 type PortCapFlags2 uint32
 
 // The values of PortCapFlags2.
@@ -1050,8 +1204,7 @@ const (
 	PortLinkSpeedNdrSup         PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v PortCapFlags2) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSetNodeDescSup), "IBV_PORT_SET_NODE_DESC_SUP"},
@@ -1064,31 +1217,73 @@ func (v PortCapFlags2) String() string {
 	})
 }
 
-// EventType is C's enum ibv_event_type of infiniband/verbs.h: one of the values below.
+// EventType is what has happened to a device, a port or an object.
+//
+// It is C's enum ibv_event_type of infiniband/verbs.h: one of the values below.
 type EventType uint32
 
 // The values of EventType.
 const (
-	EventCQErr            EventType = 0  // IBV_EVENT_CQ_ERR
-	EventQPFatal          EventType = 1  // IBV_EVENT_QP_FATAL
-	EventQPReqErr         EventType = 2  // IBV_EVENT_QP_REQ_ERR
-	EventQPAccessErr      EventType = 3  // IBV_EVENT_QP_ACCESS_ERR
-	EventCommEst          EventType = 4  // IBV_EVENT_COMM_EST
-	EventSQDrained        EventType = 5  // IBV_EVENT_SQ_DRAINED
-	EventPathMig          EventType = 6  // IBV_EVENT_PATH_MIG
-	EventPathMigErr       EventType = 7  // IBV_EVENT_PATH_MIG_ERR
-	EventDeviceFatal      EventType = 8  // IBV_EVENT_DEVICE_FATAL
-	EventPortActive       EventType = 9  // IBV_EVENT_PORT_ACTIVE
-	EventPortErr          EventType = 10 // IBV_EVENT_PORT_ERR
-	EventLIDChange        EventType = 11 // IBV_EVENT_LID_CHANGE
-	EventPKeyChange       EventType = 12 // IBV_EVENT_PKEY_CHANGE
-	EventSMChange         EventType = 13 // IBV_EVENT_SM_CHANGE
-	EventSRQErr           EventType = 14 // IBV_EVENT_SRQ_ERR
-	EventSRQLimitReached  EventType = 15 // IBV_EVENT_SRQ_LIMIT_REACHED
+
+	// A completion queue broke, mostly because it overflowed. It is of no use any more. Element: CQ.
+	EventCQErr EventType = 0 // IBV_EVENT_CQ_ERR
+
+	// A queue pair broke in a way that no completion tells. Element: QP.
+	EventQPFatal EventType = 1 // IBV_EVENT_QP_FATAL
+
+	// A peer's request was invalid, and the queue pair is in the error state. Element: QP.
+	EventQPReqErr EventType = 2 // IBV_EVENT_QP_REQ_ERR
+
+	// A peer tried an access that is not permitted, and the queue pair is in the error state. Element: QP.
+	EventQPAccessErr EventType = 3 // IBV_EVENT_QP_ACCESS_ERR
+
+	// A message arrived before the queue pair was moved to RTS: the connection stands. Element: QP.
+	EventCommEst EventType = 4 // IBV_EVENT_COMM_EST
+
+	// In SQD, everything that was under way is done. Element: QP.
+	EventSQDrained EventType = 5 // IBV_EVENT_SQ_DRAINED
+
+	// The connection has moved to its alternate path. Element: QP.
+	EventPathMig EventType = 6 // IBV_EVENT_PATH_MIG
+
+	// The connection could not move to its alternate path. Element: QP.
+	EventPathMigErr EventType = 7 // IBV_EVENT_PATH_MIG_ERR
+
+	// The device is gone or broken: everything that came from its context must be destroyed. Element: none.
+	EventDeviceFatal EventType = 8 // IBV_EVENT_DEVICE_FATAL
+
+	// A port has come up. Element: PortNum.
+	EventPortActive EventType = 9 // IBV_EVENT_PORT_ACTIVE
+
+	// A port has gone down. Element: PortNum.
+	EventPortErr EventType = 10 // IBV_EVENT_PORT_ERR
+
+	// A port has another LID. Element: PortNum.
+	EventLIDChange EventType = 11 // IBV_EVENT_LID_CHANGE
+
+	// A port's P_Key table has changed. Element: PortNum.
+	EventPKeyChange EventType = 12 // IBV_EVENT_PKEY_CHANGE
+
+	// Another subnet manager is in charge of a port. Element: PortNum.
+	EventSMChange EventType = 13 // IBV_EVENT_SM_CHANGE
+
+	// A shared receive queue broke. Element: SRQ.
+	EventSRQErr EventType = 14 // IBV_EVENT_SRQ_ERR
+
+	// A shared receive queue has fewer receives than its SRQLimit; the limit is off again. Element: SRQ.
+	EventSRQLimitReached EventType = 15 // IBV_EVENT_SRQ_LIMIT_REACHED
+
+	// A queue pair in the error state takes no more receives from its shared receive queue: it may be destroyed once its completions are polled. Element: QP.
 	EventQPLastWqeReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
+
+	// The subnet manager has forgotten: multicast memberships and the like must be made anew. Element: PortNum.
 	EventClientReregister EventType = 17 // IBV_EVENT_CLIENT_REREGISTER
-	EventGIDChange        EventType = 18 // IBV_EVENT_GID_CHANGE
-	EventWQFatal          EventType = 19 // IBV_EVENT_WQ_FATAL
+
+	// A port's GID table has changed. Element: PortNum.
+	EventGIDChange EventType = 18 // IBV_EVENT_GID_CHANGE
+
+	// A work queue broke. Element: WQ.
+	EventWQFatal EventType = 19 // IBV_EVENT_WQ_FATAL
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1138,34 +1333,84 @@ func (v EventType) String() string {
 	return "EventType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WCStatus is C's enum ibv_wc_status of infiniband/verbs.h: one of the values below.
+// WCStatus is how a work request ended. Anything but success leaves the queue pair in the error state, where whatever is still queued is flushed; a failed send of UC or UD leaves it in SQE, where receives go on.
+//
+// It is C's enum ibv_wc_status of infiniband/verbs.h: one of the values below.
 type WCStatus uint32
 
 // The values of WCStatus.
 const (
-	WCSuccess          WCStatus = 0  // IBV_WC_SUCCESS
-	WCLocLenErr        WCStatus = 1  // IBV_WC_LOC_LEN_ERR
-	WCLocQPOpErr       WCStatus = 2  // IBV_WC_LOC_QP_OP_ERR
-	WCLocEecOpErr      WCStatus = 3  // IBV_WC_LOC_EEC_OP_ERR
-	WCLocProtErr       WCStatus = 4  // IBV_WC_LOC_PROT_ERR
-	WCWRFlushErr       WCStatus = 5  // IBV_WC_WR_FLUSH_ERR
-	WCMWBindErr        WCStatus = 6  // IBV_WC_MW_BIND_ERR
-	WCBadRespErr       WCStatus = 7  // IBV_WC_BAD_RESP_ERR
-	WCLocAccessErr     WCStatus = 8  // IBV_WC_LOC_ACCESS_ERR
-	WCRemInvReqErr     WCStatus = 9  // IBV_WC_REM_INV_REQ_ERR
-	WCRemAccessErr     WCStatus = 10 // IBV_WC_REM_ACCESS_ERR
-	WCRemOpErr         WCStatus = 11 // IBV_WC_REM_OP_ERR
-	WCRetryExcErr      WCStatus = 12 // IBV_WC_RETRY_EXC_ERR
-	WCRNRRetryExcErr   WCStatus = 13 // IBV_WC_RNR_RETRY_EXC_ERR
-	WCLocRddViolErr    WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
-	WCRemInvRdReqErr   WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
-	WCRemAbortErr      WCStatus = 16 // IBV_WC_REM_ABORT_ERR
-	WCInvEecnErr       WCStatus = 17 // IBV_WC_INV_EECN_ERR
-	WCInvEecStateErr   WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
-	WCFatalErr         WCStatus = 19 // IBV_WC_FATAL_ERR
-	WCRespTimeoutErr   WCStatus = 20 // IBV_WC_RESP_TIMEOUT_ERR
-	WCGeneralErr       WCStatus = 21 // IBV_WC_GENERAL_ERR
-	WCTMErr            WCStatus = 22 // IBV_WC_TM_ERR
+
+	// It was carried out; buffers may be reused.
+	WCSuccess WCStatus = 0 // IBV_WC_SUCCESS
+
+	// The message does not fit: it is longer than the receive buffers or than the port's MaxMsgSz, or a UD message is longer than the MTU. The usual cause is a receive buffer that is too small, on UD for want of 40 more bytes.
+	WCLocLenErr WCStatus = 1 // IBV_WC_LOC_LEN_ERR
+
+	// The device found the work request itself inconsistent, for instance an operation that this kind of queue pair does not have.
+	WCLocQPOpErr WCStatus = 2 // IBV_WC_LOC_QP_OP_ERR
+
+	// The same for an end-to-end context of RD, which no device has.
+	WCLocEecOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
+
+	// A local buffer is not inside the memory region of its LKey, or the region is gone, belongs to another protection domain, or lacks AccessLocalWrite where the device must write.
+	WCLocProtErr WCStatus = 4 // IBV_WC_LOC_PROT_ERR
+
+	// It was not carried out: the queue pair was in the error state. Look for the completion before that has another status; there is none if the program or the other end caused the error state.
+	WCWRFlushErr WCStatus = 5 // IBV_WC_WR_FLUSH_ERR
+
+	// A memory window could not be bound: the region lacks AccessMWBind, or the window asks for more than the region permits.
+	WCMWBindErr WCStatus = 6 // IBV_WC_MW_BIND_ERR
+
+	// The other end answered in a way that makes no sense here, for instance with a wrong opcode.
+	WCBadRespErr WCStatus = 7 // IBV_WC_BAD_RESP_ERR
+
+	// A write with immediate data from the other end touched local memory in a way that is not permitted.
+	WCLocAccessErr WCStatus = 8 // IBV_WC_LOC_ACCESS_ERR
+
+	// The other end found the request invalid: it does not permit the operation, its receive buffer is too small, or the length is above the limit.
+	WCRemInvReqErr WCStatus = 9 // IBV_WC_REM_INV_REQ_ERR
+
+	// The other end does not permit the access: a wrong RKey, an address outside of its memory region, or missing access flags of the region or of its queue pair.
+	WCRemAccessErr WCStatus = 10 // IBV_WC_REM_ACCESS_ERR
+
+	// The other end could not complete the operation, for reasons of its own; its completions tell more.
+	WCRemOpErr WCStatus = 11 // IBV_WC_REM_OP_ERR
+
+	// No acknowledgement came, after all retries that RetryCnt permits. The other queue pair is not in RTR or RTS, or is gone, the address, LID, GID index or path MTU is wrong, or the network drops packets.
+	WCRetryExcErr WCStatus = 12 // IBV_WC_RETRY_EXC_ERR
+
+	// The other end had no receive work request posted, after all retries that RNRRetry permits.
+	WCRNRRetryExcErr WCStatus = 13 // IBV_WC_RNR_RETRY_EXC_ERR
+
+	// A mismatch of reliable datagram domains; RD, which no device has.
+	WCLocRddViolErr WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
+
+	// The other end refused an invalid RD message; RD, which no device has.
+	WCRemInvRdReqErr WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
+
+	// The other end aborted the operation, or its queue was reset in the middle of it.
+	WCRemAbortErr WCStatus = 16 // IBV_WC_REM_ABORT_ERR
+
+	// An invalid end-to-end context number; RD, which no device has.
+	WCInvEecnErr WCStatus = 17 // IBV_WC_INV_EECN_ERR
+
+	// An invalid state of an end-to-end context; RD, which no device has.
+	WCInvEecStateErr WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
+
+	// The device failed in a way that may need it to be reset.
+	WCFatalErr WCStatus = 19 // IBV_WC_FATAL_ERR
+
+	// The answer did not come in time.
+	WCRespTimeoutErr WCStatus = 20 // IBV_WC_RESP_TIMEOUT_ERR
+
+	// Anything else; VendorErr may tell more.
+	WCGeneralErr WCStatus = 21 // IBV_WC_GENERAL_ERR
+
+	// A tag matching operation failed.
+	WCTMErr WCStatus = 22 // IBV_WC_TM_ERR
+
+	// A rendezvous matched a tag, and the device could not fetch the data: software must.
 	WCTMRndvIncomplete WCStatus = 23 // IBV_WC_TM_RNDV_INCOMPLETE
 )
 
@@ -1224,30 +1469,70 @@ func (v WCStatus) String() string {
 	return "WCStatus(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WCOpcode is C's enum ibv_wc_opcode of infiniband/verbs.h: one of the values below.
+// WCOpcode is what a work completion completes.
+//
+// It is C's enum ibv_wc_opcode of infiniband/verbs.h: one of the values below.
 type WCOpcode uint32
 
 // The values of WCOpcode.
 const (
-	WCSend            WCOpcode = 0   // IBV_WC_SEND
-	WCRDMAWrite       WCOpcode = 1   // IBV_WC_RDMA_WRITE
-	WCRDMARead        WCOpcode = 2   // IBV_WC_RDMA_READ
-	WCCompSwap        WCOpcode = 3   // IBV_WC_COMP_SWAP
-	WCFetchAdd        WCOpcode = 4   // IBV_WC_FETCH_ADD
-	WCBindMW          WCOpcode = 5   // IBV_WC_BIND_MW
-	WCLocalInv        WCOpcode = 6   // IBV_WC_LOCAL_INV
-	WCTSO             WCOpcode = 7   // IBV_WC_TSO
-	WCAtomicWrite     WCOpcode = 9   // IBV_WC_ATOMIC_WRITE
-	WCRecv            WCOpcode = 128 // IBV_WC_RECV
+
+	// A send of any kind.
+	WCSend WCOpcode = 0 // IBV_WC_SEND
+
+	// An RDMA write, with or without immediate data, at the end that posted it.
+	WCRDMAWrite WCOpcode = 1 // IBV_WC_RDMA_WRITE
+
+	// An RDMA read.
+	WCRDMARead WCOpcode = 2 // IBV_WC_RDMA_READ
+
+	// A compare-and-swap.
+	WCCompSwap WCOpcode = 3 // IBV_WC_COMP_SWAP
+
+	// A fetch-and-add.
+	WCFetchAdd WCOpcode = 4 // IBV_WC_FETCH_ADD
+
+	// The binding of a memory window.
+	WCBindMW WCOpcode = 5 // IBV_WC_BIND_MW
+
+	// A local invalidation.
+	WCLocalInv WCOpcode = 6 // IBV_WC_LOCAL_INV
+
+	// A send with TCP segmentation.
+	WCTSO WCOpcode = 7 // IBV_WC_TSO
+
+	// An atomic write.
+	WCAtomicWrite WCOpcode = 9 // IBV_WC_ATOMIC_WRITE
+
+	// A receive. Its bit is set in all values of the receive side.
+	WCRecv WCOpcode = 128 // IBV_WC_RECV
+
+	// A receive work request that an RDMA write with immediate data consumed; its buffers were not touched.
 	WCRecvRDMAWithImm WCOpcode = 129 // IBV_WC_RECV_RDMA_WITH_IMM
-	WCTMAdd           WCOpcode = 130 // IBV_WC_TM_ADD
-	WCTMDel           WCOpcode = 131 // IBV_WC_TM_DEL
-	WCTMSync          WCOpcode = 132 // IBV_WC_TM_SYNC
-	WCTMRecv          WCOpcode = 133 // IBV_WC_TM_RECV
-	WCTMNoTag         WCOpcode = 134 // IBV_WC_TM_NO_TAG
-	WCDriver1         WCOpcode = 135 // IBV_WC_DRIVER1
-	WCDriver2         WCOpcode = 136 // IBV_WC_DRIVER2
-	WCDriver3         WCOpcode = 137 // IBV_WC_DRIVER3
+
+	// A tagged buffer was put on the list.
+	WCTMAdd WCOpcode = 130 // IBV_WC_TM_ADD
+
+	// A tagged buffer was taken from the list.
+	WCTMDel WCOpcode = 131 // IBV_WC_TM_DEL
+
+	// Device and software agree again on the unexpected messages.
+	WCTMSync WCOpcode = 132 // IBV_WC_TM_SYNC
+
+	// A message was matched by its tag.
+	WCTMRecv WCOpcode = 133 // IBV_WC_TM_RECV
+
+	// A message without a tag arrived on a queue that matches tags.
+	WCTMNoTag WCOpcode = 134 // IBV_WC_TM_NO_TAG
+
+	// The provider's own.
+	WCDriver1 WCOpcode = 135 // IBV_WC_DRIVER1
+
+	// The provider's own.
+	WCDriver2 WCOpcode = 136 // IBV_WC_DRIVER2
+
+	// The provider's own.
+	WCDriver3 WCOpcode = 137 // IBV_WC_DRIVER3
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1297,31 +1582,57 @@ func (v WCOpcode) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
+
+	// Which bit WCIPCsumOk is.
 	WCIPCsumOkShift = 2 // IBV_WC_IP_CSUM_OK_SHIFT
 )
 
-// CreateCQWCFlags is C's enum ibv_create_cq_wc_flags of infiniband/verbs.h: a set of
-// the bits below.
+// CreateCQWCFlags says what shall be readable of a CQEx's completions, besides the number, the status and the opcode.
+//
+// It is C's enum ibv_create_cq_wc_flags of infiniband/verbs.h: a set of the bits below.
 type CreateCQWCFlags uint32
 
 // The values of CreateCQWCFlags.
 const (
-	WCExWithByteLen                      CreateCQWCFlags = 0x1   // IBV_WC_EX_WITH_BYTE_LEN
-	WCExWithImm                          CreateCQWCFlags = 0x2   // IBV_WC_EX_WITH_IMM
-	WCExWithQPNum                        CreateCQWCFlags = 0x4   // IBV_WC_EX_WITH_QP_NUM
-	WCExWithSrcQP                        CreateCQWCFlags = 0x8   // IBV_WC_EX_WITH_SRC_QP
-	WCExWithSLID                         CreateCQWCFlags = 0x10  // IBV_WC_EX_WITH_SLID
-	WCExWithSL                           CreateCQWCFlags = 0x20  // IBV_WC_EX_WITH_SL
-	WCExWithDLIDPathBits                 CreateCQWCFlags = 0x40  // IBV_WC_EX_WITH_DLID_PATH_BITS
-	WCExWithCompletionTimestamp          CreateCQWCFlags = 0x80  // IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
-	WCExWithCVLAN                        CreateCQWCFlags = 0x100 // IBV_WC_EX_WITH_CVLAN
-	WCExWithFlowTag                      CreateCQWCFlags = 0x200 // IBV_WC_EX_WITH_FLOW_TAG
-	WCExWithTMInfo                       CreateCQWCFlags = 0x400 // IBV_WC_EX_WITH_TM_INFO
+
+	// The number of bytes.
+	WCExWithByteLen CreateCQWCFlags = 0x1 // IBV_WC_EX_WITH_BYTE_LEN
+
+	// The immediate data.
+	WCExWithImm CreateCQWCFlags = 0x2 // IBV_WC_EX_WITH_IMM
+
+	// The local queue pair.
+	WCExWithQPNum CreateCQWCFlags = 0x4 // IBV_WC_EX_WITH_QP_NUM
+
+	// The sender's queue pair.
+	WCExWithSrcQP CreateCQWCFlags = 0x8 // IBV_WC_EX_WITH_SRC_QP
+
+	// The sender's LID.
+	WCExWithSLID CreateCQWCFlags = 0x10 // IBV_WC_EX_WITH_SLID
+
+	// The service level.
+	WCExWithSL CreateCQWCFlags = 0x20 // IBV_WC_EX_WITH_SL
+
+	// The path bits of the LID that the message was sent to.
+	WCExWithDLIDPathBits CreateCQWCFlags = 0x40 // IBV_WC_EX_WITH_DLID_PATH_BITS
+
+	// The device's clock.
+	WCExWithCompletionTimestamp CreateCQWCFlags = 0x80 // IBV_WC_EX_WITH_COMPLETION_TIMESTAMP
+
+	// The customer VLAN tag.
+	WCExWithCVLAN CreateCQWCFlags = 0x100 // IBV_WC_EX_WITH_CVLAN
+
+	// The number that a flow's rule has put on the packet.
+	WCExWithFlowTag CreateCQWCFlags = 0x200 // IBV_WC_EX_WITH_FLOW_TAG
+
+	// The message's tag.
+	WCExWithTMInfo CreateCQWCFlags = 0x400 // IBV_WC_EX_WITH_TM_INFO
+
+	// The time of day.
 	WCExWithCompletionTimestampWallclock CreateCQWCFlags = 0x800 // IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v CreateCQWCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCExWithByteLen), "IBV_WC_EX_WITH_BYTE_LEN"},
@@ -1341,30 +1652,49 @@ func (v CreateCQWCFlags) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
+
+	// What every WC has, as bits of CreateCQWCFlags.
 	WCStandardFlags = 0x7f // IBV_WC_STANDARD_FLAGS
 )
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
+
+	// All that these headers know, as bits of CreateCQWCFlags.
 	CreateCQSupWCFlags = 0xfff // IBV_CREATE_CQ_SUP_WC_FLAGS
 )
 
-// WCFlags is C's enum ibv_wc_flags of infiniband/verbs.h: a set of the bits below.
+// WCFlags says which members of a work completion are there.
+//
+// It is C's enum ibv_wc_flags of infiniband/verbs.h: a set of the bits below.
 type WCFlags uint32
 
 // The values of WCFlags.
 const (
-	WCGRH         WCFlags = 0x1  // IBV_WC_GRH
-	WCWithImm     WCFlags = 0x2  // IBV_WC_WITH_IMM
-	WCIPCsumOk    WCFlags = 0x4  // IBV_WC_IP_CSUM_OK
-	WCWithInv     WCFlags = 0x8  // IBV_WC_WITH_INV
-	WCTMSyncReq   WCFlags = 0x10 // IBV_WC_TM_SYNC_REQ
-	WCTMMatch     WCFlags = 0x20 // IBV_WC_TM_MATCH
+
+	// The first 40 bytes of the buffers hold a GRH, or the IPv4 header in the last 20 of them. UD only, and room for the 40 bytes is taken with or without it.
+	WCGRH WCFlags = 0x1 // IBV_WC_GRH
+
+	// ImmData is there.
+	WCWithImm WCFlags = 0x2 // IBV_WC_WITH_IMM
+
+	// The IPv4 header's and the TCP or UDP checksum were checked and are right.
+	WCIPCsumOk WCFlags = 0x4 // IBV_WC_IP_CSUM_OK
+
+	// InvalidatedRKey is there.
+	WCWithInv WCFlags = 0x8 // IBV_WC_WITH_INV
+
+	// Software must tell the device how many unexpected messages it has taken.
+	WCTMSyncReq WCFlags = 0x10 // IBV_WC_TM_SYNC_REQ
+
+	// A tagged buffer was matched and is off the list.
+	WCTMMatch WCFlags = 0x20 // IBV_WC_TM_MATCH
+
+	// All of the message is in the buffer.
 	WCTMDataValid WCFlags = 0x40 // IBV_WC_TM_DATA_VALID
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v WCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCGRH), "IBV_WC_GRH"},
@@ -1377,25 +1707,43 @@ func (v WCFlags) String() string {
 	})
 }
 
-// AccessFlags is C's enum ibv_access_flags of infiniband/verbs.h: a set of the bits
-// below.
+// AccessFlags says what may be done to a memory region, or by the peer of a queue pair. The device may always read a region for its own sends.
+//
+// It is C's enum ibv_access_flags of infiniband/verbs.h: a set of the bits below.
 type AccessFlags uint32
 
 // The values of AccessFlags.
 const (
-	AccessLocalWrite      AccessFlags = 0x1      // IBV_ACCESS_LOCAL_WRITE
-	AccessRemoteWrite     AccessFlags = 0x2      // IBV_ACCESS_REMOTE_WRITE
-	AccessRemoteRead      AccessFlags = 0x4      // IBV_ACCESS_REMOTE_READ
-	AccessRemoteAtomic    AccessFlags = 0x8      // IBV_ACCESS_REMOTE_ATOMIC
-	AccessMWBind          AccessFlags = 0x10     // IBV_ACCESS_MW_BIND
-	AccessZeroBased       AccessFlags = 0x20     // IBV_ACCESS_ZERO_BASED
-	AccessOnDemand        AccessFlags = 0x40     // IBV_ACCESS_ON_DEMAND
-	AccessHugetlb         AccessFlags = 0x80     // IBV_ACCESS_HUGETLB
+
+	// The device may write for its own side: receives, results of reads and atomics.
+	AccessLocalWrite AccessFlags = 0x1 // IBV_ACCESS_LOCAL_WRITE
+
+	// Peers may write. A region needs AccessLocalWrite too.
+	AccessRemoteWrite AccessFlags = 0x2 // IBV_ACCESS_REMOTE_WRITE
+
+	// Peers may read.
+	AccessRemoteRead AccessFlags = 0x4 // IBV_ACCESS_REMOTE_READ
+
+	// Peers may use atomics. A region needs AccessLocalWrite too.
+	AccessRemoteAtomic AccessFlags = 0x8 // IBV_ACCESS_REMOTE_ATOMIC
+
+	// Memory windows may be bound to the region.
+	AccessMWBind AccessFlags = 0x10 // IBV_ACCESS_MW_BIND
+
+	// Addresses in the region count from 0, not from where it is in the process.
+	AccessZeroBased AccessFlags = 0x20 // IBV_ACCESS_ZERO_BASED
+
+	// Pages are brought in when touched, and not pinned; if the device can.
+	AccessOnDemand AccessFlags = 0x40 // IBV_ACCESS_ON_DEMAND
+
+	// The memory has huge pages; of use with AccessOnDemand.
+	AccessHugetlb AccessFlags = 0x80 // IBV_ACCESS_HUGETLB
+
+	// The device may write out of order: faster on some machines. What a program may see before the completion is then in no order at all.
 	AccessRelaxedOrdering AccessFlags = 0x100000 // IBV_ACCESS_RELAXED_ORDERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v AccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AccessLocalWrite), "IBV_ACCESS_LOCAL_WRITE"},
@@ -1410,19 +1758,25 @@ func (v AccessFlags) String() string {
 	})
 }
 
-// XRCDInitAttrMask is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of
-// the bits below.
+// XRCDInitAttrMask says which members of XRCDInitAttr count.
+//
+// It is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type XRCDInitAttrMask uint32
 
 // The values of XRCDInitAttrMask.
 const (
-	XRCDInitAttrFD       XRCDInitAttrMask = 0x1 // IBV_XRCD_INIT_ATTR_FD
-	XRCDInitAttrOflags   XRCDInitAttrMask = 0x2 // IBV_XRCD_INIT_ATTR_OFLAGS
+
+	// FD.
+	XRCDInitAttrFD XRCDInitAttrMask = 0x1 // IBV_XRCD_INIT_ATTR_FD
+
+	// Oflags.
+	XRCDInitAttrOflags XRCDInitAttrMask = 0x2 // IBV_XRCD_INIT_ATTR_OFLAGS
+
+	// The first bit without a meaning.
 	XRCDInitAttrReserved XRCDInitAttrMask = 0x4 // IBV_XRCD_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v XRCDInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(XRCDInitAttrFD), "IBV_XRCD_INIT_ATTR_FD"},
@@ -1431,20 +1785,28 @@ func (v XRCDInitAttrMask) String() string {
 	})
 }
 
-// ReregMRFlags is C's enum ibv_rereg_mr_flags of infiniband/verbs.h: a set of the bits
-// below.
+// ReregMRFlags says what re-registering a memory region changes.
+//
+// It is C's enum ibv_rereg_mr_flags of infiniband/verbs.h: a set of the bits below.
 type ReregMRFlags uint32
 
 // The values of ReregMRFlags.
 const (
+
+	// The memory.
 	ReregMRChangeTranslation ReregMRFlags = 0x1 // IBV_REREG_MR_CHANGE_TRANSLATION
-	ReregMRChangePD          ReregMRFlags = 0x2 // IBV_REREG_MR_CHANGE_PD
-	ReregMRChangeAccess      ReregMRFlags = 0x4 // IBV_REREG_MR_CHANGE_ACCESS
-	ReregMRFlagsSupported    ReregMRFlags = 0x7 // IBV_REREG_MR_FLAGS_SUPPORTED
+
+	// The protection domain.
+	ReregMRChangePD ReregMRFlags = 0x2 // IBV_REREG_MR_CHANGE_PD
+
+	// The access flags.
+	ReregMRChangeAccess ReregMRFlags = 0x4 // IBV_REREG_MR_CHANGE_ACCESS
+
+	// All that there are.
+	ReregMRFlagsSupported ReregMRFlags = 0x7 // IBV_REREG_MR_FLAGS_SUPPORTED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ReregMRFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReregMRChangeTranslation), "IBV_REREG_MR_CHANGE_TRANSLATION"},
@@ -1454,12 +1816,18 @@ func (v ReregMRFlags) String() string {
 	})
 }
 
-// MWType is C's enum ibv_mw_type of infiniband/verbs.h: one of the values below.
+// MWType is the kind of a memory window.
+//
+// It is C's enum ibv_mw_type of infiniband/verbs.h: one of the values below.
 type MWType uint32
 
 // The values of MWType.
 const (
+
+	// Bound by a call of its own; the provider chooses the key.
 	MWType1 MWType = 1 // IBV_MW_TYPE_1
+
+	// Bound by a work request; the program chooses the low 8 bits of the key, and peers can make it invalid.
 	MWType2 MWType = 2 // IBV_MW_TYPE_2
 )
 
@@ -1474,11 +1842,15 @@ func (v MWType) String() string {
 	return "MWType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// Rate is C's enum ibv_rate of infiniband/verbs.h: one of the values below.
+// Rate is a speed limit for one way, in Gbit/s of the link's signals.
+//
+// It is C's enum ibv_rate of infiniband/verbs.h: one of the values below.
 type Rate uint32
 
 // The values of Rate.
 const (
+
+	// The port's own speed.
 	RateMax      Rate = 0  // IBV_RATE_MAX
 	Rate2_5Gbps  Rate = 2  // IBV_RATE_2_5_GBPS
 	Rate5Gbps    Rate = 5  // IBV_RATE_5_GBPS
@@ -1560,18 +1932,22 @@ func (v Rate) String() string {
 	return "Rate(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// SRQAttrMask is C's enum ibv_srq_attr_mask of infiniband/verbs.h: a set of the bits
-// below.
+// SRQAttrMask says which members of SRQAttr count.
+//
+// It is C's enum ibv_srq_attr_mask of infiniband/verbs.h: a set of the bits below.
 type SRQAttrMask uint32
 
 // The values of SRQAttrMask.
 const (
+
+	// MaxWR: resize the queue.
 	SRQMaxWR SRQAttrMask = 0x1 // IBV_SRQ_MAX_WR
+
+	// SRQLimit: arm the event.
 	SRQLimit SRQAttrMask = 0x2 // IBV_SRQ_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v SRQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQMaxWR), "IBV_SRQ_MAX_WR"},
@@ -1579,14 +1955,22 @@ func (v SRQAttrMask) String() string {
 	})
 }
 
-// SRQType is C's enum ibv_srq_type of infiniband/verbs.h: one of the values below.
+// SRQType is the kind of a shared receive queue.
+//
+// It is C's enum ibv_srq_type of infiniband/verbs.h: one of the values below.
 type SRQType uint32
 
 // The values of SRQType.
 const (
+
+	// For RC, UC and UD.
 	SRQTBasic SRQType = 0 // IBV_SRQT_BASIC
-	SRQTXRC   SRQType = 1 // IBV_SRQT_XRC
-	SRQTTM    SRQType = 2 // IBV_SRQT_TM
+
+	// For XRC.
+	SRQTXRC SRQType = 1 // IBV_SRQT_XRC
+
+	// For receives that match tags.
+	SRQTTM SRQType = 2 // IBV_SRQT_TM
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1602,22 +1986,34 @@ func (v SRQType) String() string {
 	return "SRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// SRQInitAttrMask is C's enum ibv_srq_init_attr_mask of infiniband/verbs.h: a set of
-// the bits below.
+// SRQInitAttrMask says which members of SRQInitAttrEx count.
+//
+// It is C's enum ibv_srq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type SRQInitAttrMask uint32
 
 // The values of SRQInitAttrMask.
 const (
-	SRQInitAttrType     SRQInitAttrMask = 0x1  // IBV_SRQ_INIT_ATTR_TYPE
-	SRQInitAttrPD       SRQInitAttrMask = 0x2  // IBV_SRQ_INIT_ATTR_PD
-	SRQInitAttrXRCD     SRQInitAttrMask = 0x4  // IBV_SRQ_INIT_ATTR_XRCD
-	SRQInitAttrCQ       SRQInitAttrMask = 0x8  // IBV_SRQ_INIT_ATTR_CQ
-	SRQInitAttrTM       SRQInitAttrMask = 0x10 // IBV_SRQ_INIT_ATTR_TM
+
+	// SRQType.
+	SRQInitAttrType SRQInitAttrMask = 0x1 // IBV_SRQ_INIT_ATTR_TYPE
+
+	// PD.
+	SRQInitAttrPD SRQInitAttrMask = 0x2 // IBV_SRQ_INIT_ATTR_PD
+
+	// XRCD.
+	SRQInitAttrXRCD SRQInitAttrMask = 0x4 // IBV_SRQ_INIT_ATTR_XRCD
+
+	// CQ.
+	SRQInitAttrCQ SRQInitAttrMask = 0x8 // IBV_SRQ_INIT_ATTR_CQ
+
+	// TMCap.
+	SRQInitAttrTM SRQInitAttrMask = 0x10 // IBV_SRQ_INIT_ATTR_TM
+
+	// The first bit without a meaning.
 	SRQInitAttrReserved SRQInitAttrMask = 0x20 // IBV_SRQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v SRQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQInitAttrType), "IBV_SRQ_INIT_ATTR_TYPE"},
@@ -1629,11 +2025,15 @@ func (v SRQInitAttrMask) String() string {
 	})
 }
 
-// WQType is C's enum ibv_wq_type of infiniband/verbs.h: one of the values below.
+// WQType is the kind of a work queue.
+//
+// It is C's enum ibv_wq_type of infiniband/verbs.h: one of the values below.
 type WQType uint32
 
 // The values of WQType.
 const (
+
+	// For receiving.
 	WQTRQ WQType = 0 // IBV_WQT_RQ
 )
 
@@ -1646,18 +2046,22 @@ func (v WQType) String() string {
 	return "WQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WQInitAttrMask is C's enum ibv_wq_init_attr_mask of infiniband/verbs.h: a set of the
-// bits below.
+// WQInitAttrMask says which members of WQInitAttr count.
+//
+// It is C's enum ibv_wq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type WQInitAttrMask uint32
 
 // The values of WQInitAttrMask.
 const (
-	WQInitAttrFlags    WQInitAttrMask = 0x1 // IBV_WQ_INIT_ATTR_FLAGS
+
+	// CreateFlags.
+	WQInitAttrFlags WQInitAttrMask = 0x1 // IBV_WQ_INIT_ATTR_FLAGS
+
+	// The first bit without a meaning.
 	WQInitAttrReserved WQInitAttrMask = 0x2 // IBV_WQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v WQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQInitAttrFlags), "IBV_WQ_INIT_ATTR_FLAGS"},
@@ -1665,20 +2069,31 @@ func (v WQInitAttrMask) String() string {
 	})
 }
 
-// WQFlags is C's enum ibv_wq_flags of infiniband/verbs.h: a set of the bits below.
+// WQFlags says how a work queue is made.
+//
+// It is C's enum ibv_wq_flags of infiniband/verbs.h: a set of the bits below.
 type WQFlags uint32
 
 // The values of WQFlags.
 const (
-	WQFlagsCVLANStripping     WQFlags = 0x1  // IBV_WQ_FLAGS_CVLAN_STRIPPING
-	WQFlagsScatterFCS         WQFlags = 0x2  // IBV_WQ_FLAGS_SCATTER_FCS
-	WQFlagsDelayDrop          WQFlags = 0x4  // IBV_WQ_FLAGS_DELAY_DROP
-	WQFlagsPCIWriteEndPadding WQFlags = 0x8  // IBV_WQ_FLAGS_PCI_WRITE_END_PADDING
-	WQFlagsReserved           WQFlags = 0x10 // IBV_WQ_FLAGS_RESERVED
+
+	// The customer VLAN tag is taken off and put into the completion.
+	WQFlagsCVLANStripping WQFlags = 0x1 // IBV_WQ_FLAGS_CVLAN_STRIPPING
+
+	// Packets are received with their Ethernet checksum.
+	WQFlagsScatterFCS WQFlags = 0x2 // IBV_WQ_FLAGS_SCATTER_FCS
+
+	// Packets wait for a receive to be posted before they are dropped.
+	WQFlagsDelayDrop WQFlags = 0x4 // IBV_WQ_FLAGS_DELAY_DROP
+
+	// Writes over PCI are padded to whole cache lines.
+	WQFlagsPCIWriteEndPadding WQFlags = 0x8 // IBV_WQ_FLAGS_PCI_WRITE_END_PADDING
+
+	// The first bit without a meaning.
+	WQFlagsReserved WQFlags = 0x10 // IBV_WQ_FLAGS_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v WQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQFlagsCVLANStripping), "IBV_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -1689,14 +2104,24 @@ func (v WQFlags) String() string {
 	})
 }
 
-// WQState is C's enum ibv_wq_state of infiniband/verbs.h: one of the values below.
+// WQState is the state of a work queue.
+//
+// It is C's enum ibv_wq_state of infiniband/verbs.h: one of the values below.
 type WQState uint32
 
 // The values of WQState.
 const (
-	WQSReset   WQState = 0 // IBV_WQS_RESET
-	WQSRdy     WQState = 1 // IBV_WQS_RDY
-	WQSErr     WQState = 2 // IBV_WQS_ERR
+
+	// As created: it is empty, nothing may be posted.
+	WQSReset WQState = 0 // IBV_WQS_RESET
+
+	// Ready: receives may be posted, and packets are taken.
+	WQSRdy WQState = 1 // IBV_WQS_RDY
+
+	// Error: everything is flushed.
+	WQSErr WQState = 2 // IBV_WQS_ERR
+
+	// The library does not know.
 	WQSUnknown WQState = 3 // IBV_WQS_UNKNOWN
 )
 
@@ -1715,20 +2140,28 @@ func (v WQState) String() string {
 	return "WQState(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WQAttrMask is C's enum ibv_wq_attr_mask of infiniband/verbs.h: a set of the bits
-// below.
+// WQAttrMask says which members of WQAttr count.
+//
+// It is C's enum ibv_wq_attr_mask of infiniband/verbs.h: a set of the bits below.
 type WQAttrMask uint32
 
 // The values of WQAttrMask.
 const (
-	WQAttrState     WQAttrMask = 0x1 // IBV_WQ_ATTR_STATE
+
+	// WQState.
+	WQAttrState WQAttrMask = 0x1 // IBV_WQ_ATTR_STATE
+
+	// CurrWQState.
 	WQAttrCurrState WQAttrMask = 0x2 // IBV_WQ_ATTR_CURR_STATE
-	WQAttrFlags     WQAttrMask = 0x4 // IBV_WQ_ATTR_FLAGS
-	WQAttrReserved  WQAttrMask = 0x8 // IBV_WQ_ATTR_RESERVED
+
+	// Flags and FlagsMask.
+	WQAttrFlags WQAttrMask = 0x4 // IBV_WQ_ATTR_FLAGS
+
+	// The first bit without a meaning.
+	WQAttrReserved WQAttrMask = 0x8 // IBV_WQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v WQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQAttrState), "IBV_WQ_ATTR_STATE"},
@@ -1738,35 +2171,53 @@ func (v WQAttrMask) String() string {
 	})
 }
 
-// IndTableInitAttrMask is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h:
-// a set of the bits below.
+// IndTableInitAttrMask says which members of RWQIndTableInitAttr count: none, today.
+//
+// It is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type IndTableInitAttrMask uint32
 
 // The values of IndTableInitAttrMask.
 const (
+
+	// The first bit without a meaning.
 	CreateIndTableReserved IndTableInitAttrMask = 0x1 // IBV_CREATE_IND_TABLE_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v IndTableInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateIndTableReserved), "IBV_CREATE_IND_TABLE_RESERVED"},
 	})
 }
 
-// QPType is C's enum ibv_qp_type of infiniband/verbs.h: one of the values below.
+// QPType is the kind of a queue pair.
+//
+// It is C's enum ibv_qp_type of infiniband/verbs.h: one of the values below.
 type QPType uint32
 
 // The values of QPType.
 const (
-	QPTRC        QPType = 2   // IBV_QPT_RC
-	QPTUC        QPType = 3   // IBV_QPT_UC
-	QPTUD        QPType = 4   // IBV_QPT_UD
-	QPTRawPacket QPType = 8   // IBV_QPT_RAW_PACKET
-	QPTXRCSend   QPType = 9   // IBV_QPT_XRC_SEND
-	QPTXRCRecv   QPType = 10  // IBV_QPT_XRC_RECV
-	QPTDriver    QPType = 255 // IBV_QPT_DRIVER
+
+	// Reliable connection: in order, exactly once, with RDMA and atomics, to one peer.
+	QPTRC QPType = 2 // IBV_QPT_RC
+
+	// Unreliable connection: in order or not at all, with RDMA writes, to one peer.
+	QPTUC QPType = 3 // IBV_QPT_UC
+
+	// Unreliable datagram: messages of one packet, each to whom it says.
+	QPTUD QPType = 4 // IBV_QPT_UD
+
+	// Whole Ethernet frames. It needs CAP_NET_RAW.
+	QPTRawPacket QPType = 8 // IBV_QPT_RAW_PACKET
+
+	// The sending end of XRC.
+	QPTXRCSend QPType = 9 // IBV_QPT_XRC_SEND
+
+	// The receiving end of XRC, whose messages go to shared receive queues.
+	QPTXRCRecv QPType = 10 // IBV_QPT_XRC_RECV
+
+	// The provider's own.
+	QPTDriver QPType = 255 // IBV_QPT_DRIVER
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1790,23 +2241,37 @@ func (v QPType) String() string {
 	return "QPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// QPInitAttrMask is C's enum ibv_qp_init_attr_mask of infiniband/verbs.h: a set of the
-// bits below.
+// QPInitAttrMask says which members of QPInitAttrEx count.
+//
+// It is C's enum ibv_qp_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPInitAttrMask uint32
 
 // The values of QPInitAttrMask.
 const (
-	QPInitAttrPD           QPInitAttrMask = 0x1  // IBV_QP_INIT_ATTR_PD
-	QPInitAttrXRCD         QPInitAttrMask = 0x2  // IBV_QP_INIT_ATTR_XRCD
-	QPInitAttrCreateFlags  QPInitAttrMask = 0x4  // IBV_QP_INIT_ATTR_CREATE_FLAGS
-	QPInitAttrMaxTSOHeader QPInitAttrMask = 0x8  // IBV_QP_INIT_ATTR_MAX_TSO_HEADER
-	QPInitAttrIndTable     QPInitAttrMask = 0x10 // IBV_QP_INIT_ATTR_IND_TABLE
-	QPInitAttrRxHash       QPInitAttrMask = 0x20 // IBV_QP_INIT_ATTR_RX_HASH
+
+	// PD.
+	QPInitAttrPD QPInitAttrMask = 0x1 // IBV_QP_INIT_ATTR_PD
+
+	// XRCD.
+	QPInitAttrXRCD QPInitAttrMask = 0x2 // IBV_QP_INIT_ATTR_XRCD
+
+	// CreateFlags.
+	QPInitAttrCreateFlags QPInitAttrMask = 0x4 // IBV_QP_INIT_ATTR_CREATE_FLAGS
+
+	// MaxTSOHeader.
+	QPInitAttrMaxTSOHeader QPInitAttrMask = 0x8 // IBV_QP_INIT_ATTR_MAX_TSO_HEADER
+
+	// RWQIndTbl.
+	QPInitAttrIndTable QPInitAttrMask = 0x10 // IBV_QP_INIT_ATTR_IND_TABLE
+
+	// RxHashConf.
+	QPInitAttrRxHash QPInitAttrMask = 0x20 // IBV_QP_INIT_ATTR_RX_HASH
+
+	// SendOpsFlags.
 	QPInitAttrSendOpsFlags QPInitAttrMask = 0x40 // IBV_QP_INIT_ATTR_SEND_OPS_FLAGS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v QPInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPInitAttrPD), "IBV_QP_INIT_ATTR_PD"},
@@ -1819,21 +2284,31 @@ func (v QPInitAttrMask) String() string {
 	})
 }
 
-// QPCreateFlags is C's enum ibv_qp_create_flags of infiniband/verbs.h: a set of the
-// bits below.
+// QPCreateFlags says how a queue pair is made.
+//
+// It is C's enum ibv_qp_create_flags of infiniband/verbs.h: a set of the bits below.
 type QPCreateFlags uint32
 
 // The values of QPCreateFlags.
 const (
-	QPCreateBlockSelfMcastLb   QPCreateFlags = 0x2   // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB
-	QPCreateScatterFCS         QPCreateFlags = 0x100 // IBV_QP_CREATE_SCATTER_FCS
-	QPCreateCVLANStripping     QPCreateFlags = 0x200 // IBV_QP_CREATE_CVLAN_STRIPPING
-	QPCreateSourceQPN          QPCreateFlags = 0x400 // IBV_QP_CREATE_SOURCE_QPN
+
+	// Its own multicasts do not come back to it.
+	QPCreateBlockSelfMcastLb QPCreateFlags = 0x2 // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB
+
+	// Raw packets are received with their Ethernet checksum.
+	QPCreateScatterFCS QPCreateFlags = 0x100 // IBV_QP_CREATE_SCATTER_FCS
+
+	// The customer VLAN tag is taken off and put into the completion.
+	QPCreateCVLANStripping QPCreateFlags = 0x200 // IBV_QP_CREATE_CVLAN_STRIPPING
+
+	// It sends with SourceQPN as its number.
+	QPCreateSourceQPN QPCreateFlags = 0x400 // IBV_QP_CREATE_SOURCE_QPN
+
+	// Writes over PCI are padded to whole cache lines.
 	QPCreatePCIWriteEndPadding QPCreateFlags = 0x800 // IBV_QP_CREATE_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v QPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPCreateBlockSelfMcastLb), "IBV_QP_CREATE_BLOCK_SELF_MCAST_LB"},
@@ -1844,28 +2319,52 @@ func (v QPCreateFlags) String() string {
 	})
 }
 
-// QPCreateSendOpsFlags is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h:
-// a set of the bits below.
+// QPCreateSendOpsFlags says which operations a QPEx shall be able to post.
+//
+// It is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h: a set of the bits below.
 type QPCreateSendOpsFlags uint32
 
 // The values of QPCreateSendOpsFlags.
 const (
-	QPExWithRDMAWrite         QPCreateSendOpsFlags = 0x1    // IBV_QP_EX_WITH_RDMA_WRITE
-	QPExWithRDMAWriteWithImm  QPCreateSendOpsFlags = 0x2    // IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM
-	QPExWithSend              QPCreateSendOpsFlags = 0x4    // IBV_QP_EX_WITH_SEND
-	QPExWithSendWithImm       QPCreateSendOpsFlags = 0x8    // IBV_QP_EX_WITH_SEND_WITH_IMM
-	QPExWithRDMARead          QPCreateSendOpsFlags = 0x10   // IBV_QP_EX_WITH_RDMA_READ
-	QPExWithAtomicCmpAndSwp   QPCreateSendOpsFlags = 0x20   // IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
-	QPExWithAtomicFetchAndAdd QPCreateSendOpsFlags = 0x40   // IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD
-	QPExWithLocalInv          QPCreateSendOpsFlags = 0x80   // IBV_QP_EX_WITH_LOCAL_INV
-	QPExWithBindMW            QPCreateSendOpsFlags = 0x100  // IBV_QP_EX_WITH_BIND_MW
-	QPExWithSendWithInv       QPCreateSendOpsFlags = 0x200  // IBV_QP_EX_WITH_SEND_WITH_INV
-	QPExWithTSO               QPCreateSendOpsFlags = 0x400  // IBV_QP_EX_WITH_TSO
-	QPExWithAtomicWrite       QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE
+
+	// RDMA writes.
+	QPExWithRDMAWrite QPCreateSendOpsFlags = 0x1 // IBV_QP_EX_WITH_RDMA_WRITE
+
+	// RDMA writes with immediate data.
+	QPExWithRDMAWriteWithImm QPCreateSendOpsFlags = 0x2 // IBV_QP_EX_WITH_RDMA_WRITE_WITH_IMM
+
+	// Sends.
+	QPExWithSend QPCreateSendOpsFlags = 0x4 // IBV_QP_EX_WITH_SEND
+
+	// Sends with immediate data.
+	QPExWithSendWithImm QPCreateSendOpsFlags = 0x8 // IBV_QP_EX_WITH_SEND_WITH_IMM
+
+	// RDMA reads.
+	QPExWithRDMARead QPCreateSendOpsFlags = 0x10 // IBV_QP_EX_WITH_RDMA_READ
+
+	// Compare-and-swap.
+	QPExWithAtomicCmpAndSwp QPCreateSendOpsFlags = 0x20 // IBV_QP_EX_WITH_ATOMIC_CMP_AND_SWP
+
+	// Fetch-and-add.
+	QPExWithAtomicFetchAndAdd QPCreateSendOpsFlags = 0x40 // IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD
+
+	// Local invalidation.
+	QPExWithLocalInv QPCreateSendOpsFlags = 0x80 // IBV_QP_EX_WITH_LOCAL_INV
+
+	// Binding of memory windows.
+	QPExWithBindMW QPCreateSendOpsFlags = 0x100 // IBV_QP_EX_WITH_BIND_MW
+
+	// Sends with invalidation.
+	QPExWithSendWithInv QPCreateSendOpsFlags = 0x200 // IBV_QP_EX_WITH_SEND_WITH_INV
+
+	// Sends with TCP segmentation.
+	QPExWithTSO QPCreateSendOpsFlags = 0x400 // IBV_QP_EX_WITH_TSO
+
+	// Atomic writes.
+	QPExWithAtomicWrite QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v QPCreateSendOpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPExWithRDMAWrite), "IBV_QP_EX_WITH_RDMA_WRITE"},
@@ -1883,21 +2382,31 @@ func (v QPCreateSendOpsFlags) String() string {
 	})
 }
 
-// QPOpenAttrMask is C's enum ibv_qp_open_attr_mask of infiniband/verbs.h: a set of the
-// bits below.
+// QPOpenAttrMask says which members of QPOpenAttr count.
+//
+// It is C's enum ibv_qp_open_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPOpenAttrMask uint32
 
 // The values of QPOpenAttrMask.
 const (
-	QPOpenAttrNum      QPOpenAttrMask = 0x1  // IBV_QP_OPEN_ATTR_NUM
-	QPOpenAttrXRCD     QPOpenAttrMask = 0x2  // IBV_QP_OPEN_ATTR_XRCD
-	QPOpenAttrContext  QPOpenAttrMask = 0x4  // IBV_QP_OPEN_ATTR_CONTEXT
-	QPOpenAttrType     QPOpenAttrMask = 0x8  // IBV_QP_OPEN_ATTR_TYPE
+
+	// QPNum.
+	QPOpenAttrNum QPOpenAttrMask = 0x1 // IBV_QP_OPEN_ATTR_NUM
+
+	// XRCD.
+	QPOpenAttrXRCD QPOpenAttrMask = 0x2 // IBV_QP_OPEN_ATTR_XRCD
+
+	// QPContext.
+	QPOpenAttrContext QPOpenAttrMask = 0x4 // IBV_QP_OPEN_ATTR_CONTEXT
+
+	// QPType.
+	QPOpenAttrType QPOpenAttrMask = 0x8 // IBV_QP_OPEN_ATTR_TYPE
+
+	// The first bit without a meaning.
 	QPOpenAttrReserved QPOpenAttrMask = 0x10 // IBV_QP_OPEN_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v QPOpenAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPOpenAttrNum), "IBV_QP_OPEN_ATTR_NUM"},
@@ -1908,38 +2417,82 @@ func (v QPOpenAttrMask) String() string {
 	})
 }
 
-// QPAttrMask is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits
-// below.
+// QPAttrMask says which members of QPAttr count. Each change of state needs some and permits others.
+//
+// It is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPAttrMask uint32
 
 // The values of QPAttrMask.
 const (
-	QPAttrMaskState            QPAttrMask = 0x1       // IBV_QP_STATE
-	QPAttrMaskCurState         QPAttrMask = 0x2       // IBV_QP_CUR_STATE
-	QPAttrMaskEnSQDAsyncNotify QPAttrMask = 0x4       // IBV_QP_EN_SQD_ASYNC_NOTIFY
-	QPAttrMaskAccessFlags      QPAttrMask = 0x8       // IBV_QP_ACCESS_FLAGS
-	QPAttrMaskPKeyIndex        QPAttrMask = 0x10      // IBV_QP_PKEY_INDEX
-	QPAttrMaskPort             QPAttrMask = 0x20      // IBV_QP_PORT
-	QPAttrMaskQKey             QPAttrMask = 0x40      // IBV_QP_QKEY
-	QPAttrMaskAv               QPAttrMask = 0x80      // IBV_QP_AV
-	QPAttrMaskPathMTU          QPAttrMask = 0x100     // IBV_QP_PATH_MTU
-	QPAttrMaskTimeout          QPAttrMask = 0x200     // IBV_QP_TIMEOUT
-	QPAttrMaskRetryCnt         QPAttrMask = 0x400     // IBV_QP_RETRY_CNT
-	QPAttrMaskRNRRetry         QPAttrMask = 0x800     // IBV_QP_RNR_RETRY
-	QPAttrMaskRQPSN            QPAttrMask = 0x1000    // IBV_QP_RQ_PSN
-	QPAttrMaskMaxQPRdAtomic    QPAttrMask = 0x2000    // IBV_QP_MAX_QP_RD_ATOMIC
-	QPAttrMaskAltPath          QPAttrMask = 0x4000    // IBV_QP_ALT_PATH
-	QPAttrMaskMinRNRTimer      QPAttrMask = 0x8000    // IBV_QP_MIN_RNR_TIMER
-	QPAttrMaskSQPSN            QPAttrMask = 0x10000   // IBV_QP_SQ_PSN
-	QPAttrMaskMaxDestRdAtomic  QPAttrMask = 0x20000   // IBV_QP_MAX_DEST_RD_ATOMIC
-	QPAttrMaskPathMigState     QPAttrMask = 0x40000   // IBV_QP_PATH_MIG_STATE
-	QPAttrMaskCap              QPAttrMask = 0x80000   // IBV_QP_CAP
-	QPAttrMaskDestQPN          QPAttrMask = 0x100000  // IBV_QP_DEST_QPN
-	QPAttrMaskRateLimit        QPAttrMask = 0x2000000 // IBV_QP_RATE_LIMIT
+
+	// QPState.
+	QPAttrMaskState QPAttrMask = 0x1 // IBV_QP_STATE
+
+	// CurQPState.
+	QPAttrMaskCurState QPAttrMask = 0x2 // IBV_QP_CUR_STATE
+
+	// EnSQDAsyncNotify.
+	QPAttrMaskEnSQDAsyncNotify QPAttrMask = 0x4 // IBV_QP_EN_SQD_ASYNC_NOTIFY
+
+	// QPAccessFlags.
+	QPAttrMaskAccessFlags QPAttrMask = 0x8 // IBV_QP_ACCESS_FLAGS
+
+	// PKeyIndex.
+	QPAttrMaskPKeyIndex QPAttrMask = 0x10 // IBV_QP_PKEY_INDEX
+
+	// PortNum.
+	QPAttrMaskPort QPAttrMask = 0x20 // IBV_QP_PORT
+
+	// QKey.
+	QPAttrMaskQKey QPAttrMask = 0x40 // IBV_QP_QKEY
+
+	// AHAttr.
+	QPAttrMaskAv QPAttrMask = 0x80 // IBV_QP_AV
+
+	// PathMTU.
+	QPAttrMaskPathMTU QPAttrMask = 0x100 // IBV_QP_PATH_MTU
+
+	// Timeout.
+	QPAttrMaskTimeout QPAttrMask = 0x200 // IBV_QP_TIMEOUT
+
+	// RetryCnt.
+	QPAttrMaskRetryCnt QPAttrMask = 0x400 // IBV_QP_RETRY_CNT
+
+	// RNRRetry.
+	QPAttrMaskRNRRetry QPAttrMask = 0x800 // IBV_QP_RNR_RETRY
+
+	// RQPSN.
+	QPAttrMaskRQPSN QPAttrMask = 0x1000 // IBV_QP_RQ_PSN
+
+	// MaxRdAtomic.
+	QPAttrMaskMaxQPRdAtomic QPAttrMask = 0x2000 // IBV_QP_MAX_QP_RD_ATOMIC
+
+	// AltAHAttr, AltPKeyIndex, AltPortNum and AltTimeout.
+	QPAttrMaskAltPath QPAttrMask = 0x4000 // IBV_QP_ALT_PATH
+
+	// MinRNRTimer.
+	QPAttrMaskMinRNRTimer QPAttrMask = 0x8000 // IBV_QP_MIN_RNR_TIMER
+
+	// SQPSN.
+	QPAttrMaskSQPSN QPAttrMask = 0x10000 // IBV_QP_SQ_PSN
+
+	// MaxDestRdAtomic.
+	QPAttrMaskMaxDestRdAtomic QPAttrMask = 0x20000 // IBV_QP_MAX_DEST_RD_ATOMIC
+
+	// PathMigState.
+	QPAttrMaskPathMigState QPAttrMask = 0x40000 // IBV_QP_PATH_MIG_STATE
+
+	// Cap.
+	QPAttrMaskCap QPAttrMask = 0x80000 // IBV_QP_CAP
+
+	// DestQPNum.
+	QPAttrMaskDestQPN QPAttrMask = 0x100000 // IBV_QP_DEST_QPN
+
+	// RateLimit.
+	QPAttrMaskRateLimit QPAttrMask = 0x2000000 // IBV_QP_RATE_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v QPAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPAttrMaskState), "IBV_QP_STATE"},
@@ -1967,18 +2520,36 @@ func (v QPAttrMask) String() string {
 	})
 }
 
-// QPState is C's enum ibv_qp_state of infiniband/verbs.h: one of the values below.
+// QPState is the state of a queue pair. On the way up, it goes RESET, INIT, RTR, RTS.
+//
+// It is C's enum ibv_qp_state of infiniband/verbs.h: one of the values below.
 type QPState uint32
 
 // The values of QPState.
 const (
-	QPSReset   QPState = 0 // IBV_QPS_RESET
-	QPSInit    QPState = 1 // IBV_QPS_INIT
-	QPSRTR     QPState = 2 // IBV_QPS_RTR
-	QPSRTS     QPState = 3 // IBV_QPS_RTS
-	QPSSQD     QPState = 4 // IBV_QPS_SQD
-	QPSSQE     QPState = 5 // IBV_QPS_SQE
-	QPSErr     QPState = 6 // IBV_QPS_ERR
+
+	// As created: both queues are empty, nothing may be posted.
+	QPSReset QPState = 0 // IBV_QPS_RESET
+
+	// Receives may be posted, and nothing arrives yet.
+	QPSInit QPState = 1 // IBV_QPS_INIT
+
+	// Ready to receive: the peer is known, and what it sends is taken.
+	QPSRTR QPState = 2 // IBV_QPS_RTR
+
+	// Ready to send, too: sends may be posted.
+	QPSRTS QPState = 3 // IBV_QPS_RTS
+
+	// Send queue drained: what was under way is finished, and what is posted waits.
+	QPSSQD QPState = 4 // IBV_QPS_SQD
+
+	// Send queue error: a send of UC or UD failed, and the send queue is flushed. Receives go on, and a move to RTS mends it.
+	QPSSQE QPState = 5 // IBV_QPS_SQE
+
+	// Error: everything is flushed. Only a move to RESET leads out.
+	QPSErr QPState = 6 // IBV_QPS_ERR
+
+	// The kernel said something else.
 	QPSUnknown QPState = 7 // IBV_QPS_UNKNOWN
 )
 
@@ -2005,14 +2576,22 @@ func (v QPState) String() string {
 	return "QPState(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// MigState is C's enum ibv_mig_state of infiniband/verbs.h: one of the values below.
+// MigState is where a connection is on its way to the alternate path.
+//
+// It is C's enum ibv_mig_state of infiniband/verbs.h: one of the values below.
 type MigState uint32
 
 // The values of MigState.
 const (
+
+	// On its path, with no other at hand: the state to begin with, and after a migration.
 	MigMigrated MigState = 0 // IBV_MIG_MIGRATED
-	MigRearm    MigState = 1 // IBV_MIG_REARM
-	MigArmed    MigState = 2 // IBV_MIG_ARMED
+
+	// The alternate path is being agreed upon with the peer.
+	MigRearm MigState = 1 // IBV_MIG_REARM
+
+	// The alternate path is at hand, should the connection need it.
+	MigArmed MigState = 2 // IBV_MIG_ARMED
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2028,24 +2607,52 @@ func (v MigState) String() string {
 	return "MigState(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WROpcode is C's enum ibv_wr_opcode of infiniband/verbs.h: one of the values below.
+// WROpcode is the operation of a send work request.
+//
+// It is C's enum ibv_wr_opcode of infiniband/verbs.h: one of the values below.
 type WROpcode uint32
 
 // The values of WROpcode.
 const (
-	WRRDMAWrite         WROpcode = 0  // IBV_WR_RDMA_WRITE
-	WRRDMAWriteWithImm  WROpcode = 1  // IBV_WR_RDMA_WRITE_WITH_IMM
-	WRSend              WROpcode = 2  // IBV_WR_SEND
-	WRSendWithImm       WROpcode = 3  // IBV_WR_SEND_WITH_IMM
-	WRRDMARead          WROpcode = 4  // IBV_WR_RDMA_READ
-	WRAtomicCmpAndSwp   WROpcode = 5  // IBV_WR_ATOMIC_CMP_AND_SWP
-	WRAtomicFetchAndAdd WROpcode = 6  // IBV_WR_ATOMIC_FETCH_AND_ADD
-	WRLocalInv          WROpcode = 7  // IBV_WR_LOCAL_INV
-	WRBindMW            WROpcode = 8  // IBV_WR_BIND_MW
-	WRSendWithInv       WROpcode = 9  // IBV_WR_SEND_WITH_INV
-	WRTSO               WROpcode = 10 // IBV_WR_TSO
-	WRDriver1           WROpcode = 11 // IBV_WR_DRIVER1
-	WRAtomicWrite       WROpcode = 15 // IBV_WR_ATOMIC_WRITE
+
+	// Write local buffers to remote memory; the remote program does not notice. RC, UC, XRC.
+	WRRDMAWrite WROpcode = 0 // IBV_WR_RDMA_WRITE
+
+	// The same, and consume a receive work request at the other end, whose completion carries the immediate data. RC, UC, XRC.
+	WRRDMAWriteWithImm WROpcode = 1 // IBV_WR_RDMA_WRITE_WITH_IMM
+
+	// Send a message to whatever receive work request is next at the other end. All kinds.
+	WRSend WROpcode = 2 // IBV_WR_SEND
+
+	// The same with immediate data, which appears in the receiver's completion. RC, UC, UD, XRC.
+	WRSendWithImm WROpcode = 3 // IBV_WR_SEND_WITH_IMM
+
+	// Read remote memory into local buffers. RC and XRC.
+	WRRDMARead WROpcode = 4 // IBV_WR_RDMA_READ
+
+	// Compare 8 bytes of remote memory and swap them if equal; the value before comes back either way. RC and XRC.
+	WRAtomicCmpAndSwp WROpcode = 5 // IBV_WR_ATOMIC_CMP_AND_SWP
+
+	// Add to 8 bytes of remote memory; the value before comes back. RC and XRC.
+	WRAtomicFetchAndAdd WROpcode = 6 // IBV_WR_ATOMIC_FETCH_AND_ADD
+
+	// Make a memory window of type 2, or a region's key, invalid in this device.
+	WRLocalInv WROpcode = 7 // IBV_WR_LOCAL_INV
+
+	// Bind a memory window of type 2 to a piece of a memory region. RC, UC, XRC.
+	WRBindMW WROpcode = 8 // IBV_WR_BIND_MW
+
+	// Send, and make one of the receiver's remote keys invalid. RC, UC, XRC.
+	WRSendWithInv WROpcode = 9 // IBV_WR_SEND_WITH_INV
+
+	// Send a large TCP payload that the device cuts into segments. UD and raw packets.
+	WRTSO WROpcode = 10 // IBV_WR_TSO
+
+	// The provider's own.
+	WRDriver1 WROpcode = 11 // IBV_WR_DRIVER1
+
+	// Write 8 bytes of remote memory so that nobody sees half of them. RC.
+	WRAtomicWrite WROpcode = 15 // IBV_WR_ATOMIC_WRITE
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2081,20 +2688,31 @@ func (v WROpcode) String() string {
 	return "WROpcode(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// SendFlags is C's enum ibv_send_flags of infiniband/verbs.h: a set of the bits below.
+// SendFlags says how a send work request is carried out.
+//
+// It is C's enum ibv_send_flags of infiniband/verbs.h: a set of the bits below.
 type SendFlags uint32
 
 // The values of SendFlags.
 const (
-	SendFence     SendFlags = 0x1  // IBV_SEND_FENCE
-	SendSignaled  SendFlags = 0x2  // IBV_SEND_SIGNALED
-	SendSolicited SendFlags = 0x4  // IBV_SEND_SOLICITED
-	SendInline    SendFlags = 0x8  // IBV_SEND_INLINE
-	SendIPCsum    SendFlags = 0x10 // IBV_SEND_IP_CSUM
+
+	// Begin only when all RDMA reads and atomics posted before are done. RC and XRC.
+	SendFence SendFlags = 0x1 // IBV_SEND_FENCE
+
+	// Report success in a completion. Failures are reported always, and so is everything on a queue pair with SQSigAll. A queue whose slots are to become free needs one signaled request now and then.
+	SendSignaled SendFlags = 0x2 // IBV_SEND_SIGNALED
+
+	// Wake a receiver that waits for solicited events only. For sends, and writes with immediate data.
+	SendSolicited SendFlags = 0x4 // IBV_SEND_SOLICITED
+
+	// Copy the data when posting, up to MaxInlineData bytes: keys are not looked at and the buffers are free at once. For sends and RDMA writes.
+	SendInline SendFlags = 0x8 // IBV_SEND_INLINE
+
+	// Let the device fill in the IPv4 header's and the TCP or UDP checksum. Raw packets, and UD with IPoIB.
+	SendIPCsum SendFlags = 0x10 // IBV_SEND_IP_CSUM
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v SendFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SendFence), "IBV_SEND_FENCE"},
@@ -2105,14 +2723,21 @@ func (v SendFlags) String() string {
 	})
 }
 
-// OpsWROpcode is C's enum ibv_ops_wr_opcode of infiniband/verbs.h: one of the values
-// below.
+// OpsWROpcode is an operation on the list of tagged buffers.
+//
+// It is C's enum ibv_ops_wr_opcode of infiniband/verbs.h: one of the values below.
 type OpsWROpcode uint32
 
 // The values of OpsWROpcode.
 const (
-	WRTagAdd  OpsWROpcode = 0 // IBV_WR_TAG_ADD
-	WRTagDel  OpsWROpcode = 1 // IBV_WR_TAG_DEL
+
+	// Put a tagged buffer on the list.
+	WRTagAdd OpsWROpcode = 0 // IBV_WR_TAG_ADD
+
+	// Take one from the list.
+	WRTagDel OpsWROpcode = 1 // IBV_WR_TAG_DEL
+
+	// Tell the device how many unexpected messages were taken.
 	WRTagSync OpsWROpcode = 2 // IBV_WR_TAG_SYNC
 )
 
@@ -2129,17 +2754,22 @@ func (v OpsWROpcode) String() string {
 	return "OpsWROpcode(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// OpsFlags is C's enum ibv_ops_flags of infiniband/verbs.h: a set of the bits below.
+// OpsFlags says what is reported of an operation on the list of tagged buffers.
+//
+// It is C's enum ibv_ops_flags of infiniband/verbs.h: a set of the bits below.
 type OpsFlags uint32
 
 // The values of OpsFlags.
 const (
+
+	// Report success in a completion.
 	OpsSignaled OpsFlags = 0x1 // IBV_OPS_SIGNALED
-	OpsTMSync   OpsFlags = 0x2 // IBV_OPS_TM_SYNC
+
+	// Tell the device how many unexpected messages were taken, by UnexpectedCnt.
+	OpsTMSync OpsFlags = 0x2 // IBV_OPS_TM_SYNC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v OpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(OpsSignaled), "IBV_OPS_SIGNALED"},
@@ -2147,18 +2777,22 @@ func (v OpsFlags) String() string {
 	})
 }
 
-// CQAttrMask is C's enum ibv_cq_attr_mask of infiniband/verbs.h: a set of the bits
-// below.
+// CQAttrMask says which members of ModifyCQAttr count.
+//
+// It is C's enum ibv_cq_attr_mask of infiniband/verbs.h: a set of the bits below.
 type CQAttrMask uint32
 
 // The values of CQAttrMask.
 const (
+
+	// Moderate.
 	CQAttrModerate CQAttrMask = 0x1 // IBV_CQ_ATTR_MODERATE
+
+	// The first bit without a meaning.
 	CQAttrReserved CQAttrMask = 0x2 // IBV_CQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v CQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQAttrModerate), "IBV_CQ_ATTR_MODERATE"},
@@ -2175,8 +2809,7 @@ const (
 	FlowAttrFlagsEgress   FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v FlowFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowAttrFlagsDontTrap), "IBV_FLOW_ATTR_FLAGS_DONT_TRAP"},
@@ -2184,8 +2817,7 @@ func (v FlowFlags) String() string {
 	})
 }
 
-// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values
-// below.
+// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values below.
 type FlowAttrType uint32
 
 // The values of FlowAttrType.
@@ -2211,8 +2843,7 @@ func (v FlowAttrType) String() string {
 	return "FlowAttrType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values
-// below.
+// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values below.
 type FlowSpecType uint32
 
 // The values of FlowSpecType.
@@ -2271,8 +2902,7 @@ func (v FlowSpecType) String() string {
 	return "FlowSpecType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set
-// of the bits below.
+// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set of the bits below.
 type FlowActionESPMask uint32
 
 // The values of FlowActionESPMask.
@@ -2280,8 +2910,7 @@ const (
 	FlowActionESPMaskESN FlowActionESPMask = 0x1 // IBV_FLOW_ACTION_ESP_MASK_ESN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v FlowActionESPMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowActionESPMaskESN), "IBV_FLOW_ACTION_ESP_MASK_ESN"},
@@ -2294,18 +2923,22 @@ const (
 	SysfsPathMax = 256 // IBV_SYSFS_PATH_MAX
 )
 
-// CQInitAttrMask is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the
-// bits below.
+// CQInitAttrMask says which members of CQInitAttrEx count.
+//
+// It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type CQInitAttrMask uint32
 
 // The values of CQInitAttrMask.
 const (
+
+	// Flags.
 	CQInitAttrMaskFlags CQInitAttrMask = 0x1 // IBV_CQ_INIT_ATTR_MASK_FLAGS
-	CQInitAttrMaskPD    CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_PD
+
+	// ParentDomain.
+	CQInitAttrMaskPD CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_PD
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v CQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQInitAttrMaskFlags), "IBV_CQ_INIT_ATTR_MASK_FLAGS"},
@@ -2313,18 +2946,22 @@ func (v CQInitAttrMask) String() string {
 	})
 }
 
-// CreateCQAttrFlags is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set
-// of the bits below.
+// CreateCQAttrFlags says how a completion queue is made.
+//
+// It is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set of the bits below.
 type CreateCQAttrFlags uint32
 
 // The values of CreateCQAttrFlags.
 const (
+
+	// One thread at a time polls it, so no locks are needed. Goroutines must be kept from breaking it.
 	CreateCQAttrSingleThreaded CreateCQAttrFlags = 0x1 // IBV_CREATE_CQ_ATTR_SINGLE_THREADED
-	CreateCQAttrIgnoreOverrun  CreateCQAttrFlags = 0x2 // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN
+
+	// It does not break when it overflows: old entries are lost.
+	CreateCQAttrIgnoreOverrun CreateCQAttrFlags = 0x2 // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v CreateCQAttrFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateCQAttrSingleThreaded), "IBV_CREATE_CQ_ATTR_SINGLE_THREADED"},
@@ -2332,18 +2969,22 @@ func (v CreateCQAttrFlags) String() string {
 	})
 }
 
-// ParentDomainInitAttrMask is C's enum ibv_parent_domain_init_attr_mask of
-// infiniband/verbs.h: a set of the bits below.
+// ParentDomainInitAttrMask says which members of ParentDomainInitAttr count.
+//
+// It is C's enum ibv_parent_domain_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type ParentDomainInitAttrMask uint32
 
 // The values of ParentDomainInitAttrMask.
 const (
+
+	// Alloc and Free.
 	ParentDomainInitAttrAllocators ParentDomainInitAttrMask = 0x1 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
-	ParentDomainInitAttrPDContext  ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
+
+	// PDContext.
+	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ParentDomainInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ParentDomainInitAttrAllocators), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS"},
@@ -2351,8 +2992,7 @@ func (v ParentDomainInitAttrMask) String() string {
 	})
 }
 
-// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of
-// the values below.
+// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of the values below.
 type CounterDescription uint32
 
 // The values of CounterDescription.
@@ -2372,8 +3012,7 @@ func (v CounterDescription) String() string {
 	return "CounterDescription(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of
-// the bits below.
+// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of the bits below.
 type ReadCountersFlags uint32
 
 // The values of ReadCountersFlags.
@@ -2381,26 +3020,29 @@ const (
 	ReadCountersAttrPreferCached ReadCountersFlags = 0x1 // IBV_READ_COUNTERS_ATTR_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReadCountersAttrPreferCached), "IBV_READ_COUNTERS_ATTR_PREFER_CACHED"},
 	})
 }
 
-// ValuesMask is C's enum ibv_values_mask of infiniband/verbs.h: a set of the bits
-// below.
+// ValuesMask says which values of a device are asked for.
+//
+// It is C's enum ibv_values_mask of infiniband/verbs.h: a set of the bits below.
 type ValuesMask uint32
 
 // The values of ValuesMask.
 const (
+
+	// RawClock.
 	ValuesMaskRawClock ValuesMask = 0x1 // IBV_VALUES_MASK_RAW_CLOCK
+
+	// The first bit without a meaning.
 	ValuesMaskReserved ValuesMask = 0x2 // IBV_VALUES_MASK_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
 func (v ValuesMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ValuesMaskRawClock), "IBV_VALUES_MASK_RAW_CLOCK"},
@@ -2408,16 +3050,27 @@ func (v ValuesMask) String() string {
 	})
 }
 
-// ReregMRErrCode is C's enum ibv_rereg_mr_err_code of infiniband/verbs.h: one of the
-// values below.
+// ReregMRErrCode is what has become of a memory region whose re-registration failed.
+//
+// It is C's enum ibv_rereg_mr_err_code of infiniband/verbs.h: one of the values below.
 type ReregMRErrCode int32
 
 // The values of ReregMRErrCode.
 const (
-	ReregMRErrInput           ReregMRErrCode = -1 // IBV_REREG_MR_ERR_INPUT
-	ReregMRErrDontForkNew     ReregMRErrCode = -2 // IBV_REREG_MR_ERR_DONT_FORK_NEW
-	ReregMRErrDoForkOld       ReregMRErrCode = -3 // IBV_REREG_MR_ERR_DO_FORK_OLD
-	ReregMRErrCmd             ReregMRErrCode = -4 // IBV_REREG_MR_ERR_CMD
+
+	// The arguments were wrong; the region is as it was.
+	ReregMRErrInput ReregMRErrCode = -1 // IBV_REREG_MR_ERR_INPUT
+
+	// The new memory could not be kept from a child; the region is as it was.
+	ReregMRErrDontForkNew ReregMRErrCode = -2 // IBV_REREG_MR_ERR_DONT_FORK_NEW
+
+	// The region is as asked for; the old memory could not be given back to a child.
+	ReregMRErrDoForkOld ReregMRErrCode = -3 // IBV_REREG_MR_ERR_DO_FORK_OLD
+
+	// The kernel refused; the region must not be used any more.
+	ReregMRErrCmd ReregMRErrCode = -4 // IBV_REREG_MR_ERR_CMD
+
+	// The kernel refused, and the new memory could not be given back to a child; the region must not be used any more.
 	ReregMRErrCmdAndDoForkNew ReregMRErrCode = -5 // IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW
 )
 
@@ -2438,40 +3091,34 @@ func (v ReregMRErrCode) String() string {
 	return "ReregMRErrCode(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of
-// infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalFirst = 1048576
 
-// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of
-// infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalLast = 536870912
 
-// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h.
+// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. In DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
 const DeviceRawScatterFCS = 17179869184
 
-// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of
-// infiniband/verbs.h.
+// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of infiniband/verbs.h. In DeviceCapFlagsEx: writes over PCI can be padded to whole cache lines.
 const DevicePCIWriteEndPadding = 68719476736
 
 // EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h.
 const EthernetLlSize = 6
 
-// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
-// infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of infiniband/verbs.h.
 const IBRoCEUDPEncapValidPortMin = 49152
 
-// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of
-// infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of infiniband/verbs.h.
 const IBRoCEUDPEncapValidPortMax = 65535
 
 // IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h.
 const IBGRHFlowlabelMask = 1048575
 
-// AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h.
+// AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h. The first of the flags that a kernel which does not know them ignores.
 const AccessOptionalFirst = 1048576
 
-// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
-// infiniband/ib_user_ioctl_verbs.h, 56 bytes.
+// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of infiniband/ib_user_ioctl_verbs.h, 56 bytes.
 type FlowActionESPKeymatAESGCM struct {
 	_      structs.HostLayout
 	IV     uint64    // __aligned_u64 iv
@@ -2493,8 +3140,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPKeymatAESGCM{})-8]
 }
 
-// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of
-// infiniband/ib_user_ioctl_verbs.h, 4 bytes.
+// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of infiniband/ib_user_ioctl_verbs.h, 4 bytes.
 type FlowActionESPReplayBmp struct {
 	_    structs.HostLayout
 	Size uint32 // __u32 size
@@ -2506,8 +3152,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPReplayBmp{})-4]
 }
 
-// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of
-// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESPEncap struct {
 	_           structs.HostLayout
 	valPtrUnion struct {
@@ -2580,8 +3225,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPEncap{})-8]
 }
 
-// FlowActionESP is C's struct ib_uverbs_flow_action_esp of
-// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESP is C's struct ib_uverbs_flow_action_esp of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESP struct {
 	_             structs.HostLayout
 	Spi           uint32 // __u32 spi
@@ -2601,8 +3245,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESP{})-8]
 }
 
-// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of
-// infiniband/ib_user_ioctl_verbs.h, 48 bytes.
+// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48 bytes.
 type IBUverbsQueryPortRespEx struct {
 	_             structs.HostLayout
 	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
@@ -2618,8 +3261,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQueryPortRespEx{})-4]
 }
 
-// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20
-// bytes.
+// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20 bytes.
 type IBUverbsQPCap struct {
 	_             structs.HostLayout
 	MaxSendWR     uint32 // __u32 max_send_wr
@@ -2639,8 +3281,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQPCap{})-4]
 }
 
-// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of
-// infiniband/ib_user_ioctl_verbs.h, 32 bytes.
+// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of infiniband/ib_user_ioctl_verbs.h, 32 bytes.
 type IBUverbsGIDEntry struct {
 	_             structs.HostLayout
 	GID           [2]uint64 // __aligned_u64 gid[2]
@@ -2660,11 +3301,15 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsGIDEntry{})-8]
 }
 
-// GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes.
+// GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes. It holds the two halves that InfiniBand knows.
 type GIDGlobal struct {
-	_            structs.HostLayout
+	_ structs.HostLayout
+
+	// The subnet, the same for all of its ports.
 	SubnetPrefix BE64 // __be64 subnet_prefix
-	InterfaceID  BE64 // __be64 interface_id
+
+	// The port in its subnet, mostly its GUID.
+	InterfaceID BE64 // __be64 interface_id
 }
 
 func _() {
@@ -2674,22 +3319,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GIDGlobal{})-8]
 }
 
-// GID is C's union ibv_gid of infiniband/verbs.h, 16 bytes.
+// GID is a global identifier of a port, 16 bytes in network byte order. With RoCE it is the IPv6 address that a packet carries, or an IPv4 address mapped into one.
+//
+// It is C's union ibv_gid of infiniband/verbs.h, 16 bytes.
 type GID struct {
 	_    structs.HostLayout
 	_    [0]uint64
 	data [16]byte
 }
 
-// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid
-// as long as the union is.
+// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid as long as the union is. It holds the bytes as they travel.
 func (s *GID) Raw() *[16]uint8 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*[16]uint8)(unsafe.Pointer(&s.data))
 }
 
-// Global views the bytes of the union as its member struct {...} global; the pointer is
-// valid as long as the union is.
+// Global views the bytes of the union as its member struct {...} global; the pointer is valid as long as the union is. It holds the two halves that InfiniBand knows.
 func (s *GID) Global() *GIDGlobal {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*GIDGlobal)(unsafe.Pointer(&s.data))
@@ -2701,13 +3346,25 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GID{})-8]
 }
 
-// GIDEntry is C's struct ibv_gid_entry of infiniband/verbs.h, 32 bytes.
+// GIDEntry is an entry of a port's GID table.
+//
+// It is C's struct ibv_gid_entry of infiniband/verbs.h, 32 bytes.
 type GIDEntry struct {
-	_           structs.HostLayout
-	GID         GID    // union ibv_gid gid
-	GIDIndex    uint32 // uint32_t gid_index
-	PortNum     uint32 // uint32_t port_num
-	GIDType     uint32 // uint32_t gid_type
+	_ structs.HostLayout
+
+	// The GID.
+	GID GID // union ibv_gid gid
+
+	// Where in the table it stands, from 0; this is what GlobalRoute's SGIDIndex wants.
+	GIDIndex uint32 // uint32_t gid_index
+
+	// The port, from 1.
+	PortNum uint32 // uint32_t port_num
+
+	// What packets with it look like.
+	GIDType GIDType // uint32_t gid_type
+
+	// The index of the network interface that it comes from, or 0.
 	NdevIfindex uint32 // uint32_t ndev_ifindex
 }
 
@@ -2721,12 +3378,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GIDEntry{})-8]
 }
 
-// AllocDMAttr is C's struct ibv_alloc_dm_attr of infiniband/verbs.h, 16 bytes.
+// AllocDMAttr says what memory of the device to allocate.
+//
+// It is C's struct ibv_alloc_dm_attr of infiniband/verbs.h, 16 bytes.
 type AllocDMAttr struct {
-	_           structs.HostLayout
-	Length      uint64 // size_t length
+	_ structs.HostLayout
+
+	// In bytes.
+	Length uint64 // size_t length
+
+	// The alignment as a power of 2.
 	LogAlignReq uint32 // uint32_t log_align_req
-	CompMask    uint32 // uint32_t comp_mask
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
 }
 
 func _() {
@@ -2737,24 +3402,32 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AllocDMAttr{})-8]
 }
 
-// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in
-// struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *,
-// size_t).
+// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t).
 type DMMemcpyToDMFunc uintptr
 
-// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm
-// in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t,
-// size_t).
+// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t).
 type DMMemcpyFromDMFunc uintptr
 
-// DM is C's struct ibv_dm of infiniband/verbs.h, 32 bytes.
+// DM is memory of the device itself. Programs copy into it and out of it, and peers reach it by a memory region.
+//
+// It is C's struct ibv_dm of infiniband/verbs.h, 32 bytes.
 type DM struct {
-	_            structs.HostLayout
-	Context      *Context           // struct ibv_context *context
-	MemcpyToDM   DMMemcpyToDMFunc   // int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t)
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// Copies from the program into it.
+	MemcpyToDM DMMemcpyToDMFunc // int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t)
+
+	// Copies from it to the program.
 	MemcpyFromDM DMMemcpyFromDMFunc // int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t)
-	CompMask     uint32             // uint32_t comp_mask
-	Handle       uint32             // uint32_t handle
+
+	// Whether Handle is there.
+	CompMask DMMask // uint32_t comp_mask
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
 }
 
 func _() {
@@ -2767,50 +3440,132 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DM{})-8]
 }
 
-// DeviceAttr is C's struct ibv_device_attr of infiniband/verbs.h, 232 bytes.
+// DeviceAttr is what a device can do, and at most. Limits of one resource are upper bounds: others may run out first.
+//
+// It is C's struct ibv_device_attr of infiniband/verbs.h, 232 bytes.
 type DeviceAttr struct {
-	_                     structs.HostLayout
-	FwVer                 [64]byte       // char fw_ver[64]
-	NodeGUID              BE64           // __be64 node_guid
-	SysImageGUID          BE64           // __be64 sys_image_guid
-	MaxMRSize             uint64         // uint64_t max_mr_size
-	PageSizeCap           uint64         // uint64_t page_size_cap
-	VendorID              uint32         // uint32_t vendor_id
-	VendorPartID          uint32         // uint32_t vendor_part_id
-	HWVer                 uint32         // uint32_t hw_ver
-	MaxQP                 int32          // int max_qp
-	MaxQPWR               int32          // int max_qp_wr
-	DeviceCapFlags        DeviceCapFlags // unsigned int device_cap_flags
-	MaxSGE                int32          // int max_sge
-	MaxSGERd              int32          // int max_sge_rd
-	MaxCQ                 int32          // int max_cq
-	MaxCQE                int32          // int max_cqe
-	MaxMR                 int32          // int max_mr
-	MaxPD                 int32          // int max_pd
-	MaxQPRdAtom           int32          // int max_qp_rd_atom
-	MaxEeRdAtom           int32          // int max_ee_rd_atom
-	MaxResRdAtom          int32          // int max_res_rd_atom
-	MaxQPInitRdAtom       int32          // int max_qp_init_rd_atom
-	MaxEeInitRdAtom       int32          // int max_ee_init_rd_atom
-	AtomicCap             AtomicCap      // enum ibv_atomic_cap atomic_cap
-	MaxEe                 int32          // int max_ee
-	MaxRdd                int32          // int max_rdd
-	MaxMW                 int32          // int max_mw
-	MaxRawIPv6QP          int32          // int max_raw_ipv6_qp
-	MaxRawEthyQP          int32          // int max_raw_ethy_qp
-	MaxMcastGrp           int32          // int max_mcast_grp
-	MaxMcastQPAttach      int32          // int max_mcast_qp_attach
-	MaxTotalMcastQPAttach int32          // int max_total_mcast_qp_attach
-	MaxAH                 int32          // int max_ah
-	MaxFmr                int32          // int max_fmr
-	MaxMapPerFmr          int32          // int max_map_per_fmr
-	MaxSRQ                int32          // int max_srq
-	MaxSRQWR              int32          // int max_srq_wr
-	MaxSRQSGE             int32          // int max_srq_sge
-	MaxPkeys              uint16         // uint16_t max_pkeys
-	LocalCAAckDelay       uint8          // uint8_t local_ca_ack_delay
-	PhysPortCnt           uint8          // uint8_t phys_port_cnt
-	_                     [4]byte
+	_ structs.HostLayout
+
+	// The firmware's version, as text that a zero byte ends.
+	FwVer [64]byte // char fw_ver[64]
+
+	// The device's GUID.
+	NodeGUID BE64 // __be64 node_guid
+
+	// The GUID that all devices of one piece of hardware share.
+	SysImageGUID BE64 // __be64 sys_image_guid
+
+	// The largest memory region, in bytes.
+	MaxMRSize uint64 // uint64_t max_mr_size
+
+	// The page sizes that it can map: bit n stands for 2^n bytes.
+	PageSizeCap uint64 // uint64_t page_size_cap
+
+	// The vendor, by its IEEE number.
+	VendorID uint32 // uint32_t vendor_id
+
+	// The vendor's number of the part.
+	VendorPartID uint32 // uint32_t vendor_part_id
+
+	// The hardware's revision.
+	HWVer uint32 // uint32_t hw_ver
+
+	// The most queue pairs.
+	MaxQP int32 // int max_qp
+
+	// The most work requests outstanding on one queue of a queue pair.
+	MaxQPWR int32 // int max_qp_wr
+
+	// What it can do.
+	DeviceCapFlags DeviceCapFlags // unsigned int device_cap_flags
+
+	// The most scatter/gather entries of a work request; RDMA reads have their own limit.
+	MaxSGE int32 // int max_sge
+
+	// The most scatter/gather entries of an RDMA read.
+	MaxSGERd int32 // int max_sge_rd
+
+	// The most completion queues.
+	MaxCQ int32 // int max_cq
+
+	// The most entries of a completion queue.
+	MaxCQE int32 // int max_cqe
+
+	// The most memory regions.
+	MaxMR int32 // int max_mr
+
+	// The most protection domains.
+	MaxPD int32 // int max_pd
+
+	// The most RDMA reads and atomics that one queue pair can answer at a time: the bound of MaxDestRdAtomic.
+	MaxQPRdAtom int32 // int max_qp_rd_atom
+
+	// The same for end-to-end contexts; RD, which no device has.
+	MaxEeRdAtom int32 // int max_ee_rd_atom
+
+	// The most RDMA reads and atomics that the whole device can answer at a time.
+	MaxResRdAtom int32 // int max_res_rd_atom
+
+	// The most RDMA reads and atomics that one queue pair can have under way: the bound of MaxRdAtomic.
+	MaxQPInitRdAtom int32 // int max_qp_init_rd_atom
+
+	// The same for end-to-end contexts; RD, which no device has.
+	MaxEeInitRdAtom int32 // int max_ee_init_rd_atom
+
+	// What atomic operations are atomic against.
+	AtomicCap AtomicCap // enum ibv_atomic_cap atomic_cap
+
+	// The most end-to-end contexts; RD, which no device has.
+	MaxEe int32 // int max_ee
+
+	// The most reliable datagram domains; RD, which no device has.
+	MaxRdd int32 // int max_rdd
+
+	// The most memory windows.
+	MaxMW int32 // int max_mw
+
+	// The most raw IPv6 queue pairs.
+	MaxRawIPv6QP int32 // int max_raw_ipv6_qp
+
+	// The most raw Ethertype queue pairs.
+	MaxRawEthyQP int32 // int max_raw_ethy_qp
+
+	// The most multicast groups.
+	MaxMcastGrp int32 // int max_mcast_grp
+
+	// The most queue pairs in one multicast group.
+	MaxMcastQPAttach int32 // int max_mcast_qp_attach
+
+	// The most memberships of queue pairs in multicast groups.
+	MaxTotalMcastQPAttach int32 // int max_total_mcast_qp_attach
+
+	// The most address handles.
+	MaxAH int32 // int max_ah
+
+	// The most fast memory regions, which are gone.
+	MaxFmr int32 // int max_fmr
+
+	// How often a fast memory region could be mapped, which are gone.
+	MaxMapPerFmr int32 // int max_map_per_fmr
+
+	// The most shared receive queues.
+	MaxSRQ int32 // int max_srq
+
+	// The most work requests outstanding on a shared receive queue.
+	MaxSRQWR int32 // int max_srq_wr
+
+	// The most scatter/gather entries of a work request of a shared receive queue.
+	MaxSRQSGE int32 // int max_srq_sge
+
+	// The most P_Keys of a port.
+	MaxPkeys uint16 // uint16_t max_pkeys
+
+	// How long the device itself may take to acknowledge: 4.096 microseconds * 2^n. A Timeout of its peers should be longer.
+	LocalCAAckDelay uint8 // uint8_t local_ca_ack_delay
+
+	// How many ports it has.
+	PhysPortCnt uint8 // uint8_t phys_port_cnt
+	_           [4]byte
 }
 
 func _() {
@@ -2858,10 +3613,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceAttr{})-8]
 }
 
-// QueryDeviceExInput is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4
-// bytes.
+// QueryDeviceExInput is for questions of a later time.
+//
+// It is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4 bytes.
 type QueryDeviceExInput struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -2871,13 +3629,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QueryDeviceExInput{})-4]
 }
 
-// ODPCapsPerTransportCaps is the untagged struct at struct
-// ibv_odp_caps.per_transport_caps in C, 12 bytes.
+// ODPCapsPerTransportCaps is the untagged struct at struct ibv_odp_caps.per_transport_caps in C, 12 bytes. Which operations, for each kind of queue pair.
 type ODPCapsPerTransportCaps struct {
-	_         structs.HostLayout
-	RCODPCaps uint32 // uint32_t rc_odp_caps
-	UCODPCaps uint32 // uint32_t uc_odp_caps
-	UDODPCaps uint32 // uint32_t ud_odp_caps
+	_ structs.HostLayout
+
+	// On RC.
+	RCODPCaps ODPTransportCapBits // uint32_t rc_odp_caps
+
+	// On UC.
+	UCODPCaps ODPTransportCapBits // uint32_t uc_odp_caps
+
+	// On UD.
+	UDODPCaps ODPTransportCapBits // uint32_t ud_odp_caps
 }
 
 func _() {
@@ -2888,10 +3651,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ODPCapsPerTransportCaps{})-4]
 }
 
-// ODPCaps is C's struct ibv_odp_caps of infiniband/verbs.h, 24 bytes.
+// ODPCaps is which operations may touch memory that is not pinned.
+//
+// It is C's struct ibv_odp_caps of infiniband/verbs.h, 24 bytes.
 type ODPCaps struct {
-	_                structs.HostLayout
-	GeneralCaps      uint64                  // uint64_t general_caps
+	_ structs.HostLayout
+
+	// Bits of ODPGeneralCaps.
+	GeneralCaps uint64 // uint64_t general_caps
+
+	// Which operations, for each kind of queue pair.
 	PerTransportCaps ODPCapsPerTransportCaps // struct {...} per_transport_caps
 	_                [4]byte
 }
@@ -2903,10 +3672,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ODPCaps{})-8]
 }
 
-// TSOCaps is C's struct ibv_tso_caps of infiniband/verbs.h, 8 bytes.
+// TSOCaps is how far a device cuts TCP payload into segments.
+//
+// It is C's struct ibv_tso_caps of infiniband/verbs.h, 8 bytes.
 type TSOCaps struct {
-	_             structs.HostLayout
-	MaxTSO        uint32 // uint32_t max_tso
+	_ structs.HostLayout
+
+	// The most payload of one work request, in bytes; 0 if it cannot.
+	MaxTSO uint32 // uint32_t max_tso
+
+	// The kinds of queue pairs that can: bit n stands for the QPType n.
 	SupportedQpts uint32 // uint32_t supported_qpts
 }
 
@@ -2917,16 +3692,28 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TSOCaps{})-4]
 }
 
-// RSSCaps is C's struct ibv_rss_caps of infiniband/verbs.h, 32 bytes.
+// RSSCaps is how a device can spread received packets over queues.
+//
+// It is C's struct ibv_rss_caps of infiniband/verbs.h, 32 bytes.
 type RSSCaps struct {
-	_                          structs.HostLayout
-	SupportedQpts              uint32 // uint32_t supported_qpts
-	MaxRWQIndirectionTables    uint32 // uint32_t max_rwq_indirection_tables
+	_ structs.HostLayout
+
+	// The kinds of queue pairs that can: bit n stands for the QPType n.
+	SupportedQpts uint32 // uint32_t supported_qpts
+
+	// The most tables.
+	MaxRWQIndirectionTables uint32 // uint32_t max_rwq_indirection_tables
+
+	// The most entries of a table.
 	MaxRWQIndirectionTableSize uint32 // uint32_t max_rwq_indirection_table_size
 	_                          [4]byte
-	RxHashFieldsMask           uint64 // uint64_t rx_hash_fields_mask
-	RxHashFunction             uint8  // uint8_t rx_hash_function
-	_                          [7]byte
+
+	// Bits of RxHashFields: what the hash can be made of.
+	RxHashFieldsMask uint64 // uint64_t rx_hash_fields_mask
+
+	// Bits of RxHashFunctionFlags: how the hash can be made.
+	RxHashFunction uint8 // uint8_t rx_hash_function
+	_              [7]byte
 }
 
 func _() {
@@ -2939,13 +3726,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RSSCaps{})-8]
 }
 
-// PacketPacingCaps is C's struct ibv_packet_pacing_caps of infiniband/verbs.h, 12
-// bytes.
+// PacketPacingCaps is how a send queue's rate can be limited.
+//
+// It is C's struct ibv_packet_pacing_caps of infiniband/verbs.h, 12 bytes.
 type PacketPacingCaps struct {
-	_              structs.HostLayout
+	_ structs.HostLayout
+
+	// The lowest limit, in kbit/s.
 	QPRateLimitMin uint32 // uint32_t qp_rate_limit_min
+
+	// The highest limit, in kbit/s; 0 if there can be none.
 	QPRateLimitMax uint32 // uint32_t qp_rate_limit_max
-	SupportedQpts  uint32 // uint32_t supported_qpts
+
+	// The kinds of queue pairs that can have one: bit n stands for the QPType n.
+	SupportedQpts uint32 // uint32_t supported_qpts
 }
 
 func _() {
@@ -2956,14 +3750,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PacketPacingCaps{})-4]
 }
 
-// TMCaps is C's struct ibv_tm_caps of infiniband/verbs.h, 20 bytes.
+// TMCaps is how far a device matches the tags of messages.
+//
+// It is C's struct ibv_tm_caps of infiniband/verbs.h, 20 bytes.
 type TMCaps struct {
-	_              structs.HostLayout
+	_ structs.HostLayout
+
+	// The largest header of a rendezvous, in bytes.
 	MaxRndvHdrSize uint32 // uint32_t max_rndv_hdr_size
-	MaxNumTags     uint32 // uint32_t max_num_tags
-	Flags          uint32 // uint32_t flags
-	MaxOps         uint32 // uint32_t max_ops
-	MaxSGE         uint32 // uint32_t max_sge
+
+	// The most tagged buffers of a shared receive queue.
+	MaxNumTags uint32 // uint32_t max_num_tags
+
+	// The kinds of queue pairs.
+	Flags TMCapFlags // uint32_t flags
+
+	// The most operations on the list of tagged buffers under way.
+	MaxOps uint32 // uint32_t max_ops
+
+	// The most scatter/gather entries of a tagged buffer.
+	MaxSGE uint32 // uint32_t max_sge
 }
 
 func _() {
@@ -2976,10 +3782,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TMCaps{})-4]
 }
 
-// CQModerationCaps is C's struct ibv_cq_moderation_caps of infiniband/verbs.h, 4 bytes.
+// CQModerationCaps is how far completion events can be held back.
+//
+// It is C's struct ibv_cq_moderation_caps of infiniband/verbs.h, 4 bytes.
 type CQModerationCaps struct {
-	_           structs.HostLayout
-	MaxCQCount  uint16 // uint16_t max_cq_count
+	_ structs.HostLayout
+
+	// At most for so many completions.
+	MaxCQCount uint16 // uint16_t max_cq_count
+
+	// At most for so many microseconds.
 	MaxCQPeriod uint16 // uint16_t max_cq_period
 }
 
@@ -2990,11 +3802,19 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQModerationCaps{})-2]
 }
 
-// PCIAtomicCaps is C's struct ibv_pci_atomic_caps of infiniband/verbs.h, 6 bytes.
+// PCIAtomicCaps is which atomic operations a device makes over PCI, each as bits of PCIAtomicOpSize.
+//
+// It is C's struct ibv_pci_atomic_caps of infiniband/verbs.h, 6 bytes.
 type PCIAtomicCaps struct {
-	_           structs.HostLayout
-	FetchAdd    uint16 // uint16_t fetch_add
-	Swap        uint16 // uint16_t swap
+	_ structs.HostLayout
+
+	// Fetch-and-add.
+	FetchAdd uint16 // uint16_t fetch_add
+
+	// Swap without a condition.
+	Swap uint16 // uint16_t swap
+
+	// Compare-and-swap.
 	CompareSwap uint16 // uint16_t compare_swap
 }
 
@@ -3006,29 +3826,65 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PCIAtomicCaps{})-2]
 }
 
-// DeviceAttrEx is C's struct ibv_device_attr_ex of infiniband/verbs.h, 400 bytes.
+// DeviceAttrEx is what a device can do beyond DeviceAttr. What an older provider does not know is 0.
+//
+// It is C's struct ibv_device_attr_ex of infiniband/verbs.h, 400 bytes.
 type DeviceAttrEx struct {
-	_                       structs.HostLayout
-	OrigAttr                DeviceAttr // struct ibv_device_attr orig_attr
-	CompMask                uint32     // uint32_t comp_mask
-	_                       [4]byte
-	ODPCaps                 ODPCaps          // struct ibv_odp_caps odp_caps
-	CompletionTimestampMask uint64           // uint64_t completion_timestamp_mask
-	HCACoreClock            uint64           // uint64_t hca_core_clock
-	DeviceCapFlagsEx        uint64           // uint64_t device_cap_flags_ex
-	TSOCaps                 TSOCaps          // struct ibv_tso_caps tso_caps
-	RSSCaps                 RSSCaps          // struct ibv_rss_caps rss_caps
-	MaxWQTypeRQ             uint32           // uint32_t max_wq_type_rq
-	PacketPacingCaps        PacketPacingCaps // struct ibv_packet_pacing_caps packet_pacing_caps
-	RawPacketCaps           uint32           // uint32_t raw_packet_caps
-	TMCaps                  TMCaps           // struct ibv_tm_caps tm_caps
-	CQModCaps               CQModerationCaps // struct ibv_cq_moderation_caps cq_mod_caps
-	_                       [4]byte
-	MaxDMSize               uint64        // uint64_t max_dm_size
-	PCIAtomicCaps           PCIAtomicCaps // struct ibv_pci_atomic_caps pci_atomic_caps
-	_                       [2]byte
-	XRCODPCaps              uint32 // uint32_t xrc_odp_caps
-	PhysPortCntEx           uint32 // uint32_t phys_port_cnt_ex
+	_ structs.HostLayout
+
+	// What DeviceAttr has.
+	OrigAttr DeviceAttr // struct ibv_device_attr orig_attr
+
+	// It is 0 until there is more.
+	CompMask uint32 // uint32_t comp_mask
+	_        [4]byte
+
+	// On-demand paging.
+	ODPCaps ODPCaps // struct ibv_odp_caps odp_caps
+
+	// The bits that completion timestamps have, or 0 if there are none.
+	CompletionTimestampMask uint64 // uint64_t completion_timestamp_mask
+
+	// The frequency of the timestamps' clock in kHz, or 0 if it has none.
+	HCACoreClock uint64 // uint64_t hca_core_clock
+
+	// DeviceCapFlags, and those above 32 bits.
+	DeviceCapFlagsEx uint64 // uint64_t device_cap_flags_ex
+
+	// TCP segmentation by the device.
+	TSOCaps TSOCaps // struct ibv_tso_caps tso_caps
+
+	// Spreading of received packets over queues.
+	RSSCaps RSSCaps // struct ibv_rss_caps rss_caps
+
+	// The most receive work queues.
+	MaxWQTypeRQ uint32 // uint32_t max_wq_type_rq
+
+	// Limits of a send queue's rate.
+	PacketPacingCaps PacketPacingCaps // struct ibv_packet_pacing_caps packet_pacing_caps
+
+	// What can be done to raw packets.
+	RawPacketCaps RawPacketCaps // uint32_t raw_packet_caps
+
+	// Tag matching by the device.
+	TMCaps TMCaps // struct ibv_tm_caps tm_caps
+
+	// Limits of holding back completion events.
+	CQModCaps CQModerationCaps // struct ibv_cq_moderation_caps cq_mod_caps
+	_         [4]byte
+
+	// The device's own memory, in bytes.
+	MaxDMSize uint64 // uint64_t max_dm_size
+
+	// Atomic operations over PCI.
+	PCIAtomicCaps PCIAtomicCaps // struct ibv_pci_atomic_caps pci_atomic_caps
+	_             [2]byte
+
+	// On-demand paging with XRC.
+	XRCODPCaps ODPTransportCapBits // uint32_t xrc_odp_caps
+
+	// How many ports it has, where 255 are not enough.
+	PhysPortCntEx uint32 // uint32_t phys_port_cnt_ex
 }
 
 func _() {
@@ -3053,31 +3909,77 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceAttrEx{})-8]
 }
 
-// PortAttr is C's struct ibv_port_attr of infiniband/verbs.h, 52 bytes.
+// PortAttr is the state of a port and its limits.
+//
+// It is C's struct ibv_port_attr of infiniband/verbs.h, 52 bytes.
 type PortAttr struct {
-	_             structs.HostLayout
-	State         PortState    // enum ibv_port_state state
-	MaxMTU        MTU          // enum ibv_mtu max_mtu
-	ActiveMTU     MTU          // enum ibv_mtu active_mtu
-	GIDTblLen     int32        // int gid_tbl_len
-	PortCapFlags  PortCapFlags // uint32_t port_cap_flags
-	MaxMsgSz      uint32       // uint32_t max_msg_sz
-	BadPKeyCntr   uint32       // uint32_t bad_pkey_cntr
-	QKeyViolCntr  uint32       // uint32_t qkey_viol_cntr
-	PKeyTblLen    uint16       // uint16_t pkey_tbl_len
-	LID           uint16       // uint16_t lid
-	SMLID         uint16       // uint16_t sm_lid
-	LMC           uint8        // uint8_t lmc
-	MaxVLNum      uint8        // uint8_t max_vl_num
-	SMSL          uint8        // uint8_t sm_sl
-	SubnetTimeout uint8        // uint8_t subnet_timeout
-	InitTypeReply uint8        // uint8_t init_type_reply
-	ActiveWidth   uint8        // uint8_t active_width
-	ActiveSpeed   uint8        // uint8_t active_speed
-	PhysState     uint8        // uint8_t phys_state
-	LinkLayer     uint8        // uint8_t link_layer
-	Flags         uint8        // uint8_t flags
-	PortCapFlags2 uint16       // uint16_t port_cap_flags2
+	_ structs.HostLayout
+
+	// How far it is up.
+	State PortState // enum ibv_port_state state
+
+	// The largest MTU that it can have.
+	MaxMTU MTU // enum ibv_mtu max_mtu
+
+	// The MTU that it has: the limit of a PathMTU and of UD messages.
+	ActiveMTU MTU // enum ibv_mtu active_mtu
+
+	// How many entries its GID table has, empty ones included.
+	GIDTblLen int32 // int gid_tbl_len
+
+	// What it can do; of use to whoever manages the subnet.
+	PortCapFlags PortCapFlags // uint32_t port_cap_flags
+
+	// The longest message of a connected queue pair, in bytes.
+	MaxMsgSz uint32 // uint32_t max_msg_sz
+
+	// How many messages had a wrong P_Key.
+	BadPKeyCntr uint32 // uint32_t bad_pkey_cntr
+
+	// How many messages had a wrong Q_Key.
+	QKeyViolCntr uint32 // uint32_t qkey_viol_cntr
+
+	// How many entries its P_Key table has, empty ones included.
+	PKeyTblLen uint16 // uint16_t pkey_tbl_len
+
+	// Its LID, the first of them; 0 with RoCE.
+	LID uint16 // uint16_t lid
+
+	// The subnet manager's LID.
+	SMLID uint16 // uint16_t sm_lid
+
+	// How many low bits of its LIDs are path bits: it has 2^LMC LIDs.
+	LMC uint8 // uint8_t lmc
+
+	// The virtual lanes that it has, as a code: 1 for one, 2 for two, 3 for four, 4 for eight, 5 for fifteen.
+	MaxVLNum uint8 // uint8_t max_vl_num
+
+	// The service level to the subnet manager.
+	SMSL uint8 // uint8_t sm_sl
+
+	// How long a packet may take across the subnet: 4.096 microseconds * 2^n.
+	SubnetTimeout uint8 // uint8_t subnet_timeout
+
+	// How the subnet manager has initialised it.
+	InitTypeReply uint8 // uint8_t init_type_reply
+
+	// The lanes that it uses, as a code: 1 for one, 2 for 4, 4 for 8, 8 for 12, 16 for 2.
+	ActiveWidth uint8 // uint8_t active_width
+
+	// The speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16 for 14, 32 for 25, 64 for 50, 128 for 100.
+	ActiveSpeed uint8 // uint8_t active_speed
+
+	// The link itself, as a code: 1 sleeps, 2 looks for a partner, 3 is disabled, 4 trains, 5 is up, 6 recovers from an error, 7 tests.
+	PhysState uint8 // uint8_t phys_state
+
+	// What it is a port of, one of LinkLayerInfiniband and its like.
+	LinkLayer uint8 // uint8_t link_layer
+
+	// Bits of IBUverbsQueryPortFlags: whether every address must have a GRH.
+	Flags uint8 // uint8_t flags
+
+	// Bits of PortCapFlags2.
+	PortCapFlags2 uint16 // uint16_t port_cap_flags2
 	_             [2]byte
 }
 
@@ -3108,15 +4010,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PortAttr{})-4]
 }
 
-// AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8
-// bytes.
+// AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8 bytes. What it happened to; the event's type says which member counts.
 type AsyncEventElement struct {
 	_    structs.HostLayout
 	_    [0]uint64
 	data [8]byte
 }
 
-// CQ reads the member struct ibv_cq *cq.
+// CQ reads the member struct ibv_cq *cq. It is the completion queue.
 func (s *AsyncEventElement) CQ() *CQ {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(**CQ)(unsafe.Pointer(&s.data))
@@ -3128,7 +4029,7 @@ func (s *AsyncEventElement) SetCQ(v *CQ) {
 	*(**CQ)(unsafe.Pointer(&s.data)) = v
 }
 
-// QP reads the member struct ibv_qp *qp.
+// QP reads the member struct ibv_qp *qp. It is the queue pair.
 func (s *AsyncEventElement) QP() *QP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(**QP)(unsafe.Pointer(&s.data))
@@ -3140,7 +4041,7 @@ func (s *AsyncEventElement) SetQP(v *QP) {
 	*(**QP)(unsafe.Pointer(&s.data)) = v
 }
 
-// SRQ reads the member struct ibv_srq *srq.
+// SRQ reads the member struct ibv_srq *srq. It is the shared receive queue.
 func (s *AsyncEventElement) SRQ() *SRQ {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(**SRQ)(unsafe.Pointer(&s.data))
@@ -3152,7 +4053,7 @@ func (s *AsyncEventElement) SetSRQ(v *SRQ) {
 	*(**SRQ)(unsafe.Pointer(&s.data)) = v
 }
 
-// WQ reads the member struct ibv_wq *wq.
+// WQ reads the member struct ibv_wq *wq. It is the work queue.
 func (s *AsyncEventElement) WQ() *WQ {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(**WQ)(unsafe.Pointer(&s.data))
@@ -3164,7 +4065,7 @@ func (s *AsyncEventElement) SetWQ(v *WQ) {
 	*(**WQ)(unsafe.Pointer(&s.data)) = v
 }
 
-// PortNum reads the member int port_num.
+// PortNum reads the member int port_num. It is the port, from 1.
 func (s *AsyncEventElement) PortNum() int32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*int32)(unsafe.Pointer(&s.data))
@@ -3182,11 +4083,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AsyncEventElement{})-8]
 }
 
-// AsyncEvent is C's struct ibv_async_event of infiniband/verbs.h, 16 bytes.
+// AsyncEvent is something that has happened, other than completions. Each one that was read must be acknowledged, or else the object that it is about cannot be destroyed.
+//
+// It is C's struct ibv_async_event of infiniband/verbs.h, 16 bytes.
 type AsyncEvent struct {
-	_         structs.HostLayout
-	Element   AsyncEventElement // union {...} element
-	EventType EventType         // enum ibv_event_type event_type
+	_ structs.HostLayout
+
+	// What it happened to; the event's type says which member counts.
+	Element AsyncEventElement // union {...} element
+
+	// What has happened.
+	EventType EventType // enum ibv_event_type event_type
 	_         [4]byte
 }
 
@@ -3197,29 +4104,55 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AsyncEvent{})-8]
 }
 
-// WC is C's struct ibv_wc of infiniband/verbs.h, 48 bytes.
+// WC is a work completion: how one work request ended. If Status is not WCSuccess, only WRID, Status, QPNum and VendorErr mean anything.
+//
+// It is C's struct ibv_wc of infiniband/verbs.h, 48 bytes.
 type WC struct {
-	_            structs.HostLayout
-	WRID         uint64   // uint64_t wr_id
-	Status       WCStatus // enum ibv_wc_status status
-	Opcode       WCOpcode // enum ibv_wc_opcode opcode
-	VendorErr    uint32   // uint32_t vendor_err
-	ByteLen      uint32   // uint32_t byte_len
+	_ structs.HostLayout
+
+	// The number that the work request was given.
+	WRID uint64 // uint64_t wr_id
+
+	// How it ended.
+	Status WCStatus // enum ibv_wc_status status
+
+	// What was completed, if Status is success. Those of the receive side have the bit of WCRecv set.
+	Opcode WCOpcode // enum ibv_wc_opcode opcode
+
+	// The device's own code for what went wrong; its meaning is the vendor's.
+	VendorErr uint32 // uint32_t vendor_err
+
+	// How many bytes were received, or read by RDMA or an atomic. On UD queue pairs it counts the 40 bytes that stand in front of the data. It is not defined for sends and writes.
+	ByteLen      uint32 // uint32_t byte_len
 	immDataUnion struct {
 		_    [0]uint32
 		data [4]byte
 	} // union: see the methods
-	QPNum        uint32  // uint32_t qp_num
-	SrcQP        uint32  // uint32_t src_qp
-	WCFlags      WCFlags // unsigned int wc_flags
-	PKeyIndex    uint16  // uint16_t pkey_index
-	SLID         uint16  // uint16_t slid
-	SL           uint8   // uint8_t sl
-	DLIDPathBits uint8   // uint8_t dlid_path_bits
+
+	// The number of the local queue pair, which tells them apart on shared queues.
+	QPNum uint32 // uint32_t qp_num
+
+	// The sender's queue pair number; UD only.
+	SrcQP uint32 // uint32_t src_qp
+
+	// Which of the other members are there, and what the device has checked.
+	WCFlags WCFlags // unsigned int wc_flags
+
+	// Which entry of the port's P_Key table the message matched; only on the GSI queue pair.
+	PKeyIndex uint16 // uint16_t pkey_index
+
+	// The sender's LID, its low 16 bits; UD on InfiniBand.
+	SLID uint16 // uint16_t slid
+
+	// The service level, 0 to 15, that the message came with; UD.
+	SL uint8 // uint8_t sl
+
+	// The low bits of the LID that the message was sent to, as many as the port's LMC; UD on InfiniBand, and not for multicast.
+	DLIDPathBits uint8 // uint8_t dlid_path_bits
 	_            [2]byte
 }
 
-// ImmData reads the member __be32 imm_data.
+// ImmData reads the member __be32 imm_data. The sender's immediate data, in network byte order, if WCFlags has WCWithImm.
 func (s *WC) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -3231,7 +4164,7 @@ func (s *WC) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidatedRKey reads the member uint32_t invalidated_rkey.
+// InvalidatedRKey reads the member uint32_t invalidated_rkey. The remote key that the sender made invalid, if WCFlags has WCWithInv.
 func (s *WC) InvalidatedRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -3261,13 +4194,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WC{})-8]
 }
 
-// MWBindInfo is C's struct ibv_mw_bind_info of infiniband/verbs.h, 32 bytes.
+// MWBindInfo is what a memory window is bound to.
+//
+// It is C's struct ibv_mw_bind_info of infiniband/verbs.h, 32 bytes.
 type MWBindInfo struct {
-	_             structs.HostLayout
-	MR            *MR    // struct ibv_mr *mr
-	Addr          uint64 // uint64_t addr
-	Length        uint64 // uint64_t length
-	MWAccessFlags uint32 // unsigned int mw_access_flags
+	_ structs.HostLayout
+
+	// The region, registered with AccessMWBind; nil closes a window of type 1.
+	MR *MR // struct ibv_mr *mr
+
+	// The address of the first byte, as the region counts.
+	Addr uint64 // uint64_t addr
+
+	// In bytes; 0 closes the window.
+	Length uint64 // uint64_t length
+
+	// What peers may do: AccessRemoteRead, AccessRemoteWrite, AccessRemoteAtomic, and AccessZeroBased.
+	MWAccessFlags AccessFlags // unsigned int mw_access_flags
 	_             [4]byte
 }
 
@@ -3280,12 +4223,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBindInfo{})-8]
 }
 
-// PD is C's struct ibv_pd of infiniband/verbs.h, 16 bytes.
+// PD is a protection domain: queue pairs use memory regions, windows and address handles of their own domain alone.
+//
+// It is C's struct ibv_pd of infiniband/verbs.h, 16 bytes.
 type PD struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
-	Handle  uint32   // uint32_t handle
-	_       [4]byte
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
 }
 
 func _() {
@@ -3295,9 +4244,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PD{})-8]
 }
 
-// TDInitAttr is C's struct ibv_td_init_attr of infiniband/verbs.h, 4 bytes.
+// TDInitAttr is for wishes of a later time.
+//
+// It is C's struct ibv_td_init_attr of infiniband/verbs.h, 4 bytes.
 type TDInitAttr struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -3307,9 +4260,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TDInitAttr{})-4]
 }
 
-// TD is C's struct ibv_td of infiniband/verbs.h, 8 bytes.
+// TD is a thread domain: a promise that the objects in it are used by one thread at a time, so that the provider may leave out its locks. Goroutines must be kept from breaking it.
+//
+// It is C's struct ibv_td of infiniband/verbs.h, 8 bytes.
 type TD struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -3319,12 +4276,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TD{})-8]
 }
 
-// XRCDInitAttr is C's struct ibv_xrcd_init_attr of infiniband/verbs.h, 12 bytes.
+// XRCDInitAttr describes an XRC domain.
+//
+// It is C's struct ibv_xrcd_init_attr of infiniband/verbs.h, 12 bytes.
 type XRCDInitAttr struct {
-	_        structs.HostLayout
-	CompMask uint32 // uint32_t comp_mask
-	FD       int32  // int fd
-	Oflags   int32  // int oflags
+	_ structs.HostLayout
+
+	// Which of the members below count: both, today.
+	CompMask XRCDInitAttrMask // uint32_t comp_mask
+
+	// An open file whose inode names the domain among processes, or -1 for a domain of one's own.
+	FD int32 // int fd
+
+	// O_CREAT to create the domain if there is none, O_EXCL to insist on that.
+	Oflags int32 // int oflags
 }
 
 func _() {
@@ -3335,9 +4300,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(XRCDInitAttr{})-4]
 }
 
-// XRCD is C's struct ibv_xrcd of infiniband/verbs.h, 8 bytes.
+// XRCD is an XRC domain: receivers in it share their queue pairs' connections, even among processes.
+//
+// It is C's struct ibv_xrcd of infiniband/verbs.h, 8 bytes.
 type XRCD struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -3347,17 +4316,33 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(XRCD{})-8]
 }
 
-// MR is C's struct ibv_mr of infiniband/verbs.h, 48 bytes.
+// MR is a memory region: memory that the device may use, pinned unless it pages on demand. The memory must stay mapped where it is until the region is deregistered.
+//
+// It is C's struct ibv_mr of infiniband/verbs.h, 48 bytes.
 type MR struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
-	PD      *PD      // struct ibv_pd *pd
-	Addr    uintptr  // void *addr
-	Length  uint64   // size_t length
-	Handle  uint32   // uint32_t handle
-	LKey    uint32   // uint32_t lkey
-	RKey    uint32   // uint32_t rkey
-	_       [4]byte
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// The address of its first byte in this process.
+	Addr uintptr // void *addr
+
+	// In bytes.
+	Length uint64 // size_t length
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// The key for scatter/gather entries of this device.
+	LKey uint32 // uint32_t lkey
+
+	// The key for peers, who must be told it and the address. It opens what the access flags permit.
+	RKey uint32 // uint32_t rkey
+	_    [4]byte
 }
 
 func _() {
@@ -3372,15 +4357,27 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MR{})-8]
 }
 
-// MW is C's struct ibv_mw of infiniband/verbs.h, 32 bytes.
+// MW is a memory window: a part of a memory region opened for peers, and closed, without a call into the kernel.
+//
+// It is C's struct ibv_mw of infiniband/verbs.h, 32 bytes.
 type MW struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
-	PD      *PD      // struct ibv_pd *pd
-	RKey    uint32   // uint32_t rkey
-	Handle  uint32   // uint32_t handle
-	Type    MWType   // enum ibv_mw_type type
-	_       [4]byte
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// The key for peers. It changes with every binding.
+	RKey uint32 // uint32_t rkey
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// Its kind.
+	Type MWType // enum ibv_mw_type type
+	_    [4]byte
 }
 
 func _() {
@@ -3393,14 +4390,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MW{})-8]
 }
 
-// GlobalRoute is C's struct ibv_global_route of infiniband/verbs.h, 24 bytes.
+// GlobalRoute is the part of an address that crosses subnets. RoCE needs it always.
+//
+// It is C's struct ibv_global_route of infiniband/verbs.h, 24 bytes.
 type GlobalRoute struct {
-	_            structs.HostLayout
-	DGID         GID    // union ibv_gid dgid
-	FlowLabel    uint32 // uint32_t flow_label
-	SGIDIndex    uint8  // uint8_t sgid_index
-	HopLimit     uint8  // uint8_t hop_limit
-	TrafficClass uint8  // uint8_t traffic_class
+	_ structs.HostLayout
+
+	// The receiver's port.
+	DGID GID // union ibv_gid dgid
+
+	// The flow that packets belong to, 20 bits, or 0. Switches and routers may spread load by it.
+	FlowLabel uint32 // uint32_t flow_label
+
+	// Which entry of this port's GID table is the sender. With RoCE it decides the packets' version, IP address and VLAN.
+	SGIDIndex uint8 // uint8_t sgid_index
+
+	// How many routers a packet may pass, at most 255; with 0 or 1 it stays in its subnet.
+	HopLimit uint8 // uint8_t hop_limit
+
+	// The priority that routers see: the GRH's traffic class, or IP's byte of DSCP and ECN.
+	TrafficClass uint8 // uint8_t traffic_class
 	_            [1]byte
 }
 
@@ -3414,15 +4423,29 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GlobalRoute{})-8]
 }
 
-// GRH is C's struct ibv_grh of infiniband/verbs.h, 40 bytes.
+// GRH is the global routing header, the first 40 bytes of what a UD queue pair receives. On InfiniBand, RoCE v1 and RoCE v2 over IPv6 it is the sender's; with IPv4 the last 20 bytes are the IPv4 header, and the rest is undefined.
+//
+// It is C's struct ibv_grh of infiniband/verbs.h, 40 bytes.
 type GRH struct {
-	_                 structs.HostLayout
-	VersionTclassFlow BE32  // __be32 version_tclass_flow
-	Paylen            BE16  // __be16 paylen
-	NextHdr           uint8 // uint8_t next_hdr
-	HopLimit          uint8 // uint8_t hop_limit
-	SGID              GID   // union ibv_gid sgid
-	DGID              GID   // union ibv_gid dgid
+	_ structs.HostLayout
+
+	// From the top: the version 6 in 4 bits, 8 bits of traffic class, 20 of flow label.
+	VersionTclassFlow BE32 // __be32 version_tclass_flow
+
+	// How many bytes follow this header, the invariant CRC included.
+	Paylen BE16 // __be16 paylen
+
+	// What follows: 0x1B for InfiniBand's transport, 17 for UDP.
+	NextHdr uint8 // uint8_t next_hdr
+
+	// How many routers it might still have passed.
+	HopLimit uint8 // uint8_t hop_limit
+
+	// The sender.
+	SGID GID // union ibv_gid sgid
+
+	// The receiver.
+	DGID GID // union ibv_gid dgid
 }
 
 func _() {
@@ -3436,17 +4459,33 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GRH{})-8]
 }
 
-// AHAttr is C's struct ibv_ah_attr of infiniband/verbs.h, 32 bytes.
+// AHAttr is the way to another port: an address handle is made of it, and a connected queue pair sends along it.
+//
+// It is C's struct ibv_ah_attr of infiniband/verbs.h, 32 bytes.
 type AHAttr struct {
-	_           structs.HostLayout
-	GRH         GlobalRoute // struct ibv_global_route grh
-	DLID        uint16      // uint16_t dlid
-	SL          uint8       // uint8_t sl
-	SrcPathBits uint8       // uint8_t src_path_bits
-	StaticRate  uint8       // uint8_t static_rate
-	IsGlobal    uint8       // uint8_t is_global
-	PortNum     uint8       // uint8_t port_num
-	_           [1]byte
+	_ structs.HostLayout
+
+	// The way across subnets, if IsGlobal is not 0.
+	GRH GlobalRoute // struct ibv_global_route grh
+
+	// The receiver's LID, or the router's; not used with RoCE.
+	DLID uint16 // uint16_t dlid
+
+	// The service level, 0 to 15, which the network maps to a lane or a priority.
+	SL uint8 // uint8_t sl
+
+	// The low bits of the LID to send from, as many as the port's LMC has.
+	SrcPathBits uint8 // uint8_t src_path_bits
+
+	// The most that may be sent, a value of Rate; 0 is the port's own speed.
+	StaticRate uint8 // uint8_t static_rate
+
+	// 1 if GRH is used, as RoCE demands, and 0 if not.
+	IsGlobal uint8 // uint8_t is_global
+
+	// This device's port, from 1.
+	PortNum uint8 // uint8_t port_num
+	_       [1]byte
 }
 
 func _() {
@@ -3461,11 +4500,19 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AHAttr{})-8]
 }
 
-// SRQAttr is C's struct ibv_srq_attr of infiniband/verbs.h, 12 bytes.
+// SRQAttr is how large a shared receive queue is, and when it calls for more. Creating one writes back what it got, which is at least what was asked for.
+//
+// It is C's struct ibv_srq_attr of infiniband/verbs.h, 12 bytes.
 type SRQAttr struct {
-	_        structs.HostLayout
-	MaxWR    uint32 // uint32_t max_wr
-	MaxSGE   uint32 // uint32_t max_sge
+	_ structs.HostLayout
+
+	// The most work requests outstanding.
+	MaxWR uint32 // uint32_t max_wr
+
+	// The most scatter/gather entries of a receive.
+	MaxSGE uint32 // uint32_t max_sge
+
+	// The event EventSRQLimitReached comes once when fewer receives than this are left; 0 is never. Creating ignores it.
 	SRQLimit uint32 // uint32_t srq_limit
 }
 
@@ -3477,12 +4524,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SRQAttr{})-4]
 }
 
-// SRQInitAttr is C's struct ibv_srq_init_attr of infiniband/verbs.h, 24 bytes.
+// SRQInitAttr describes a shared receive queue to be created.
+//
+// It is C's struct ibv_srq_init_attr of infiniband/verbs.h, 24 bytes.
 type SRQInitAttr struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The caller's own number.
 	SRQContext uintptr // void *srq_context
-	Attr       SRQAttr // struct ibv_srq_attr attr
-	_          [4]byte
+
+	// How large it is.
+	Attr SRQAttr // struct ibv_srq_attr attr
+	_    [4]byte
 }
 
 func _() {
@@ -3492,11 +4545,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SRQInitAttr{})-8]
 }
 
-// TMCap is C's struct ibv_tm_cap of infiniband/verbs.h, 8 bytes.
+// TMCap is how much a shared receive queue matches tags.
+//
+// It is C's struct ibv_tm_cap of infiniband/verbs.h, 8 bytes.
 type TMCap struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The most tagged buffers.
 	MaxNumTags uint32 // uint32_t max_num_tags
-	MaxOps     uint32 // uint32_t max_ops
+
+	// The most operations on the list of tagged buffers under way.
+	MaxOps uint32 // uint32_t max_ops
 }
 
 func _() {
@@ -3506,18 +4565,36 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TMCap{})-4]
 }
 
-// SRQInitAttrEx is C's struct ibv_srq_init_attr_ex of infiniband/verbs.h, 64 bytes.
+// SRQInitAttrEx describes a shared receive queue to be created, of any kind.
+//
+// It is C's struct ibv_srq_init_attr_ex of infiniband/verbs.h, 64 bytes.
 type SRQInitAttrEx struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The caller's own number.
 	SRQContext uintptr // void *srq_context
-	Attr       SRQAttr // struct ibv_srq_attr attr
-	CompMask   uint32  // uint32_t comp_mask
-	SRQType    SRQType // enum ibv_srq_type srq_type
-	_          [4]byte
-	PD         *PD   // struct ibv_pd *pd
-	XRCD       *XRCD // struct ibv_xrcd *xrcd
-	CQ         *CQ   // struct ibv_cq *cq
-	TMCap      TMCap // struct ibv_tm_cap tm_cap
+
+	// How large it is.
+	Attr SRQAttr // struct ibv_srq_attr attr
+
+	// Which of the members below count.
+	CompMask SRQInitAttrMask // uint32_t comp_mask
+
+	// Its kind.
+	SRQType SRQType // enum ibv_srq_type srq_type
+	_       [4]byte
+
+	// The protection domain, which every kind must have.
+	PD *PD // struct ibv_pd *pd
+
+	// The XRC domain, for XRC.
+	XRCD *XRCD // struct ibv_xrcd *xrcd
+
+	// Where receives complete, for XRC and for tags.
+	CQ *CQ // struct ibv_cq *cq
+
+	// How much it matches tags.
+	TMCap TMCap // struct ibv_tm_cap tm_cap
 }
 
 func _() {
@@ -3533,18 +4610,36 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SRQInitAttrEx{})-8]
 }
 
-// WQInitAttr is C's struct ibv_wq_init_attr of infiniband/verbs.h, 48 bytes.
+// WQInitAttr describes a work queue to be created.
+//
+// It is C's struct ibv_wq_init_attr of infiniband/verbs.h, 48 bytes.
 type WQInitAttr struct {
-	_           structs.HostLayout
-	WQContext   uintptr // void *wq_context
-	WQType      WQType  // enum ibv_wq_type wq_type
-	MaxWR       uint32  // uint32_t max_wr
-	MaxSGE      uint32  // uint32_t max_sge
-	_           [4]byte
-	PD          *PD    // struct ibv_pd *pd
-	CQ          *CQ    // struct ibv_cq *cq
-	CompMask    uint32 // uint32_t comp_mask
-	CreateFlags uint32 // uint32_t create_flags
+	_ structs.HostLayout
+
+	// The caller's own number.
+	WQContext uintptr // void *wq_context
+
+	// Its kind.
+	WQType WQType // enum ibv_wq_type wq_type
+
+	// The most work requests outstanding.
+	MaxWR uint32 // uint32_t max_wr
+
+	// The most scatter/gather entries of a receive.
+	MaxSGE uint32 // uint32_t max_sge
+	_      [4]byte
+
+	// The protection domain.
+	PD *PD // struct ibv_pd *pd
+
+	// Where receives complete.
+	CQ *CQ // struct ibv_cq *cq
+
+	// Which of the members below count.
+	CompMask WQInitAttrMask // uint32_t comp_mask
+
+	// How it is made.
+	CreateFlags WQFlags // uint32_t create_flags
 }
 
 func _() {
@@ -3560,14 +4655,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WQInitAttr{})-8]
 }
 
-// WQAttr is C's struct ibv_wq_attr of infiniband/verbs.h, 20 bytes.
+// WQAttr is what can be changed of a work queue.
+//
+// It is C's struct ibv_wq_attr of infiniband/verbs.h, 20 bytes.
 type WQAttr struct {
-	_           structs.HostLayout
-	AttrMask    uint32  // uint32_t attr_mask
-	WQState     WQState // enum ibv_wq_state wq_state
+	_ structs.HostLayout
+
+	// Which of the members below count.
+	AttrMask WQAttrMask // uint32_t attr_mask
+
+	// The state to move to.
+	WQState WQState // enum ibv_wq_state wq_state
+
+	// The state that it is assumed to be in.
 	CurrWQState WQState // enum ibv_wq_state curr_wq_state
-	Flags       uint32  // uint32_t flags
-	FlagsMask   uint32  // uint32_t flags_mask
+
+	// The flags' new values.
+	Flags WQFlags // uint32_t flags
+
+	// The flags to change.
+	FlagsMask WQFlags // uint32_t flags_mask
 }
 
 func _() {
@@ -3580,14 +4687,24 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WQAttr{})-4]
 }
 
-// RWQIndTable is C's struct ibv_rwq_ind_table of infiniband/verbs.h, 24 bytes.
+// RWQIndTable is a table of work queues: a packet's hash picks the one that takes it.
+//
+// It is C's struct ibv_rwq_ind_table of infiniband/verbs.h, 24 bytes.
 type RWQIndTable struct {
-	_            structs.HostLayout
-	Context      *Context // struct ibv_context *context
-	IndTblHandle int32    // int ind_tbl_handle
-	IndTblNum    int32    // int ind_tbl_num
-	CompMask     uint32   // uint32_t comp_mask
-	_            [4]byte
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The kernel's number for it.
+	IndTblHandle int32 // int ind_tbl_handle
+
+	// Its number.
+	IndTblNum int32 // int ind_tbl_num
+
+	// It is 0 until there is more.
+	CompMask uint32 // uint32_t comp_mask
+	_        [4]byte
 }
 
 func _() {
@@ -3599,15 +4716,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RWQIndTable{})-8]
 }
 
-// RWQIndTableInitAttr is C's struct ibv_rwq_ind_table_init_attr of infiniband/verbs.h,
-// 24 bytes.
+// RWQIndTableInitAttr describes a table of work queues to be created.
+//
+// It is C's struct ibv_rwq_ind_table_init_attr of infiniband/verbs.h, 24 bytes.
 type RWQIndTableInitAttr struct {
-	_             structs.HostLayout
+	_ structs.HostLayout
+
+	// How many entries it has, as a power of 2.
 	LogIndTblSize uint32 // uint32_t log_ind_tbl_size
 	_             [4]byte
-	IndTbl        **WQ   // struct ibv_wq **ind_tbl
-	CompMask      uint32 // uint32_t comp_mask
-	_             [4]byte
+
+	// The entries; a work queue may stand in several.
+	IndTbl **WQ // struct ibv_wq **ind_tbl
+
+	// It must be 0.
+	CompMask IndTableInitAttrMask // uint32_t comp_mask
+	_        [4]byte
 }
 
 func _() {
@@ -3618,13 +4742,25 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RWQIndTableInitAttr{})-8]
 }
 
-// QPCap is C's struct ibv_qp_cap of infiniband/verbs.h, 20 bytes.
+// QPCap is how large the queues of a queue pair are. Creating one writes back what it got, which is at least what was asked for.
+//
+// It is C's struct ibv_qp_cap of infiniband/verbs.h, 20 bytes.
 type QPCap struct {
-	_             structs.HostLayout
-	MaxSendWR     uint32 // uint32_t max_send_wr
-	MaxRecvWR     uint32 // uint32_t max_recv_wr
-	MaxSendSGE    uint32 // uint32_t max_send_sge
-	MaxRecvSGE    uint32 // uint32_t max_recv_sge
+	_ structs.HostLayout
+
+	// The most work requests outstanding on the send queue.
+	MaxSendWR uint32 // uint32_t max_send_wr
+
+	// The most work requests outstanding on the receive queue; ignored with a shared one.
+	MaxRecvWR uint32 // uint32_t max_recv_wr
+
+	// The most scatter/gather entries of a send.
+	MaxSendSGE uint32 // uint32_t max_send_sge
+
+	// The most scatter/gather entries of a receive; ignored with a shared receive queue.
+	MaxRecvSGE uint32 // uint32_t max_recv_sge
+
+	// The most bytes of a message that are sent inline.
 	MaxInlineData uint32 // uint32_t max_inline_data
 }
 
@@ -3638,17 +4774,33 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPCap{})-4]
 }
 
-// QPInitAttr is C's struct ibv_qp_init_attr of infiniband/verbs.h, 64 bytes.
+// QPInitAttr describes a queue pair to be created.
+//
+// It is C's struct ibv_qp_init_attr of infiniband/verbs.h, 64 bytes.
 type QPInitAttr struct {
-	_         structs.HostLayout
+	_ structs.HostLayout
+
+	// The caller's own number.
 	QPContext uintptr // void *qp_context
-	SendCQ    *CQ     // struct ibv_cq *send_cq
-	RecvCQ    *CQ     // struct ibv_cq *recv_cq
-	SRQ       *SRQ    // struct ibv_srq *srq
-	Cap       QPCap   // struct ibv_qp_cap cap
-	QPType    QPType  // enum ibv_qp_type qp_type
-	SQSigAll  int32   // int sq_sig_all
-	_         [4]byte
+
+	// Where sends complete.
+	SendCQ *CQ // struct ibv_cq *send_cq
+
+	// Where receives complete; it may be the same.
+	RecvCQ *CQ // struct ibv_cq *recv_cq
+
+	// The shared receive queue, or nil for a receive queue of its own.
+	SRQ *SRQ // struct ibv_srq *srq
+
+	// How large its queues are.
+	Cap QPCap // struct ibv_qp_cap cap
+
+	// Its kind.
+	QPType QPType // enum ibv_qp_type qp_type
+
+	// 1 if every send completes visibly, 0 if only those with SendSignaled do.
+	SQSigAll int32 // int sq_sig_all
+	_        [4]byte
 }
 
 func _() {
@@ -3663,13 +4815,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPInitAttr{})-8]
 }
 
-// RxHashConf is C's struct ibv_rx_hash_conf of infiniband/verbs.h, 24 bytes.
+// RxHashConf says how received packets are spread over work queues.
+//
+// It is C's struct ibv_rx_hash_conf of infiniband/verbs.h, 24 bytes.
 type RxHashConf struct {
-	_                structs.HostLayout
-	RxHashFunction   uint8 // uint8_t rx_hash_function
-	RxHashKeyLen     uint8 // uint8_t rx_hash_key_len
-	_                [6]byte
-	RxHashKey        *uint8 // uint8_t *rx_hash_key
+	_ structs.HostLayout
+
+	// Bits of RxHashFunctionFlags.
+	RxHashFunction uint8 // uint8_t rx_hash_function
+
+	// The key's length in bytes.
+	RxHashKeyLen uint8 // uint8_t rx_hash_key_len
+	_            [6]byte
+
+	// The key. It is copied.
+	RxHashKey *uint8 // uint8_t *rx_hash_key
+
+	// Bits of RxHashFields: what the hash is made of.
 	RxHashFieldsMask uint64 // uint64_t rx_hash_fields_mask
 }
 
@@ -3682,26 +4844,60 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RxHashConf{})-8]
 }
 
-// QPInitAttrEx is C's struct ibv_qp_init_attr_ex of infiniband/verbs.h, 136 bytes.
+// QPInitAttrEx describes a queue pair to be created, with all that QPInitAttr has no room for.
+//
+// It is C's struct ibv_qp_init_attr_ex of infiniband/verbs.h, 136 bytes.
 type QPInitAttrEx struct {
-	_            structs.HostLayout
-	QPContext    uintptr // void *qp_context
-	SendCQ       *CQ     // struct ibv_cq *send_cq
-	RecvCQ       *CQ     // struct ibv_cq *recv_cq
-	SRQ          *SRQ    // struct ibv_srq *srq
-	Cap          QPCap   // struct ibv_qp_cap cap
-	QPType       QPType  // enum ibv_qp_type qp_type
-	SQSigAll     int32   // int sq_sig_all
-	CompMask     uint32  // uint32_t comp_mask
-	PD           *PD     // struct ibv_pd *pd
-	XRCD         *XRCD   // struct ibv_xrcd *xrcd
-	CreateFlags  uint32  // uint32_t create_flags
-	MaxTSOHeader uint16  // uint16_t max_tso_header
+	_ structs.HostLayout
+
+	// The caller's own number.
+	QPContext uintptr // void *qp_context
+
+	// Where sends complete.
+	SendCQ *CQ // struct ibv_cq *send_cq
+
+	// Where receives complete; it may be the same.
+	RecvCQ *CQ // struct ibv_cq *recv_cq
+
+	// The shared receive queue, or nil for a receive queue of its own.
+	SRQ *SRQ // struct ibv_srq *srq
+
+	// How large its queues are.
+	Cap QPCap // struct ibv_qp_cap cap
+
+	// Its kind.
+	QPType QPType // enum ibv_qp_type qp_type
+
+	// 1 if every send completes visibly, 0 if only those with SendSignaled do.
+	SQSigAll int32 // int sq_sig_all
+
+	// Which of the members below count.
+	CompMask QPInitAttrMask // uint32_t comp_mask
+
+	// The protection domain; everything but the receiving end of XRC must have one.
+	PD *PD // struct ibv_pd *pd
+
+	// The XRC domain, for the receiving end of XRC.
+	XRCD *XRCD // struct ibv_xrcd *xrcd
+
+	// How it is made.
+	CreateFlags QPCreateFlags // uint32_t create_flags
+
+	// The longest header of a send with TCP segmentation, in bytes.
+	MaxTSOHeader uint16 // uint16_t max_tso_header
 	_            [2]byte
-	RWQIndTbl    *RWQIndTable // struct ibv_rwq_ind_table *rwq_ind_tbl
-	RxHashConf   RxHashConf   // struct ibv_rx_hash_conf rx_hash_conf
-	SourceQPN    uint32       // uint32_t source_qpn
-	_            [4]byte
+
+	// The work queues that received packets are spread over, in place of a receive queue.
+	RWQIndTbl *RWQIndTable // struct ibv_rwq_ind_table *rwq_ind_tbl
+
+	// How received packets are spread.
+	RxHashConf RxHashConf // struct ibv_rx_hash_conf rx_hash_conf
+
+	// The number to send with, if CreateFlags says so.
+	SourceQPN uint32 // uint32_t source_qpn
+	_         [4]byte
+
+	// Bits of QPCreateSendOpsFlags: what it shall be able to post as a QPEx.
 	SendOpsFlags uint64 // uint64_t send_ops_flags
 }
 
@@ -3726,15 +4922,27 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPInitAttrEx{})-8]
 }
 
-// QPOpenAttr is C's struct ibv_qp_open_attr of infiniband/verbs.h, 32 bytes.
+// QPOpenAttr says which queue pair of another process to open: one at the receiving end of XRC.
+//
+// It is C's struct ibv_qp_open_attr of infiniband/verbs.h, 32 bytes.
 type QPOpenAttr struct {
-	_         structs.HostLayout
-	CompMask  uint32  // uint32_t comp_mask
-	QPNum     uint32  // uint32_t qp_num
-	XRCD      *XRCD   // struct ibv_xrcd *xrcd
+	_ structs.HostLayout
+
+	// Which of the members below count.
+	CompMask QPOpenAttrMask // uint32_t comp_mask
+
+	// Its number.
+	QPNum uint32 // uint32_t qp_num
+
+	// Its XRC domain.
+	XRCD *XRCD // struct ibv_xrcd *xrcd
+
+	// The caller's own number.
 	QPContext uintptr // void *qp_context
-	QPType    QPType  // enum ibv_qp_type qp_type
-	_         [4]byte
+
+	// Its kind.
+	QPType QPType // enum ibv_qp_type qp_type
+	_      [4]byte
 }
 
 func _() {
@@ -3747,37 +4955,91 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPOpenAttr{})-8]
 }
 
-// QPAttr is C's struct ibv_qp_attr of infiniband/verbs.h, 144 bytes.
+// QPAttr is what can be changed of a queue pair, and asked of it.
+//
+// It is C's struct ibv_qp_attr of infiniband/verbs.h, 144 bytes.
 type QPAttr struct {
-	_                structs.HostLayout
-	QPState          QPState     // enum ibv_qp_state qp_state
-	CurQPState       QPState     // enum ibv_qp_state cur_qp_state
-	PathMTU          MTU         // enum ibv_mtu path_mtu
-	PathMigState     MigState    // enum ibv_mig_state path_mig_state
-	QKey             uint32      // uint32_t qkey
-	RQPSN            uint32      // uint32_t rq_psn
-	SQPSN            uint32      // uint32_t sq_psn
-	DestQPNum        uint32      // uint32_t dest_qp_num
-	QPAccessFlags    AccessFlags // unsigned int qp_access_flags
-	Cap              QPCap       // struct ibv_qp_cap cap
-	AHAttr           AHAttr      // struct ibv_ah_attr ah_attr
-	AltAHAttr        AHAttr      // struct ibv_ah_attr alt_ah_attr
-	PKeyIndex        uint16      // uint16_t pkey_index
-	AltPKeyIndex     uint16      // uint16_t alt_pkey_index
-	EnSQDAsyncNotify uint8       // uint8_t en_sqd_async_notify
-	SQDraining       uint8       // uint8_t sq_draining
-	MaxRdAtomic      uint8       // uint8_t max_rd_atomic
-	MaxDestRdAtomic  uint8       // uint8_t max_dest_rd_atomic
-	MinRNRTimer      uint8       // uint8_t min_rnr_timer
-	PortNum          uint8       // uint8_t port_num
-	Timeout          uint8       // uint8_t timeout
-	RetryCnt         uint8       // uint8_t retry_cnt
-	RNRRetry         uint8       // uint8_t rnr_retry
-	AltPortNum       uint8       // uint8_t alt_port_num
-	AltTimeout       uint8       // uint8_t alt_timeout
-	_                [1]byte
-	RateLimit        uint32 // uint32_t rate_limit
-	_                [4]byte
+	_ structs.HostLayout
+
+	// The state to move to.
+	QPState QPState // enum ibv_qp_state qp_state
+
+	// The state that it is assumed to be in.
+	CurQPState QPState // enum ibv_qp_state cur_qp_state
+
+	// The largest payload of a packet, the same at both ends and at most the ports' ActiveMTU. RC and UC.
+	PathMTU MTU // enum ibv_mtu path_mtu
+
+	// Where the connection is on its way to the alternate path.
+	PathMigState MigState // enum ibv_mig_state path_mig_state
+
+	// The key that UD senders must know.
+	QKey uint32 // uint32_t qkey
+
+	// The number of the first packet from the peer, 24 bits: the peer's SQPSN. RC and UC.
+	RQPSN uint32 // uint32_t rq_psn
+
+	// The number of the first packet to the peer, 24 bits, best chosen at random: the peer's RQPSN.
+	SQPSN uint32 // uint32_t sq_psn
+
+	// The peer's queue pair number, 24 bits. RC and UC.
+	DestQPNum uint32 // uint32_t dest_qp_num
+
+	// What the peer may do: the three remote ones. Memory regions must permit it too. RC and UC.
+	QPAccessFlags AccessFlags // unsigned int qp_access_flags
+
+	// How large the queues are, if they can be resized.
+	Cap QPCap // struct ibv_qp_cap cap
+
+	// The way to the peer. RC and UC.
+	AHAttr AHAttr // struct ibv_ah_attr ah_attr
+
+	// Another way to the peer, should the first one fail. RC and UC.
+	AltAHAttr AHAttr // struct ibv_ah_attr alt_ah_attr
+
+	// Which entry of the port's P_Key table is its partition; both ends must be in the same one.
+	PKeyIndex uint16 // uint16_t pkey_index
+
+	// The same for the alternate path.
+	AltPKeyIndex uint16 // uint16_t alt_pkey_index
+
+	// 1 for an event when the send queue is drained, on the move to SQD.
+	EnSQDAsyncNotify uint8 // uint8_t en_sqd_async_notify
+
+	// 1 as long as the send queue is being drained; an answer only.
+	SQDraining uint8 // uint8_t sq_draining
+
+	// How many RDMA reads and atomics it may have under way, at most the peer's MaxDestRdAtomic. RC.
+	MaxRdAtomic uint8 // uint8_t max_rd_atomic
+
+	// How many RDMA reads and atomics of the peer it can answer at a time. RC.
+	MaxDestRdAtomic uint8 // uint8_t max_dest_rd_atomic
+
+	// How long the peer shall wait before it tries again when no receive is posted, as a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92, 2.56, 3.84, 5.12, 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76, 327.68 and 491.52; 0 means 655.36. RC.
+	MinRNRTimer uint8 // uint8_t min_rnr_timer
+
+	// This device's port, from 1.
+	PortNum uint8 // uint8_t port_num
+
+	// How long it waits for an acknowledgement before it sends again: 4.096 microseconds * 2^n, 5 bits, and a device may take four times as long. 14 is 67 ms, 18 is 1.07 s; 0 waits for ever. RC.
+	Timeout uint8 // uint8_t timeout
+
+	// How often it sends again without an acknowledgement, 0 to 7, before the work request fails. RC.
+	RetryCnt uint8 // uint8_t retry_cnt
+
+	// How often it sends again when the peer has no receive posted, 0 to 6; 7 means for ever. RC.
+	RNRRetry uint8 // uint8_t rnr_retry
+
+	// The port of the alternate path.
+	AltPortNum uint8 // uint8_t alt_port_num
+
+	// The timeout on the alternate path.
+	AltTimeout uint8 // uint8_t alt_timeout
+	_          [1]byte
+
+	// The most that it may send, in kbit/s; 0 is no limit. Raw packets.
+	RateLimit uint32 // uint32_t rate_limit
+	_         [4]byte
 }
 
 func _() {
@@ -3811,14 +5073,24 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPAttr{})-8]
 }
 
-// QPRateLimitAttr is C's struct ibv_qp_rate_limit_attr of infiniband/verbs.h, 16 bytes.
+// QPRateLimitAttr is how fast a queue pair may send.
+//
+// It is C's struct ibv_qp_rate_limit_attr of infiniband/verbs.h, 16 bytes.
 type QPRateLimitAttr struct {
-	_            structs.HostLayout
-	RateLimit    uint32 // uint32_t rate_limit
-	MaxBurstSz   uint32 // uint32_t max_burst_sz
+	_ structs.HostLayout
+
+	// In kbit/s; 0 is no limit.
+	RateLimit uint32 // uint32_t rate_limit
+
+	// The most bytes at once, or 0 for the device's choice.
+	MaxBurstSz uint32 // uint32_t max_burst_sz
+
+	// The usual size of its packets in bytes, or 0 if it is not known.
 	TypicalPktSz uint16 // uint16_t typical_pkt_sz
 	_            [2]byte
-	CompMask     uint32 // uint32_t comp_mask
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
 }
 
 func _() {
@@ -3830,11 +5102,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPRateLimitAttr{})-4]
 }
 
-// DataBuf is C's struct ibv_data_buf of infiniband/verbs.h, 16 bytes.
+// DataBuf is a piece of memory to be copied as inline data; it need not be registered.
+//
+// It is C's struct ibv_data_buf of infiniband/verbs.h, 16 bytes.
 type DataBuf struct {
-	_      structs.HostLayout
-	Addr   uintptr // void *addr
-	Length uint64  // size_t length
+	_ structs.HostLayout
+
+	// The address of the first byte.
+	Addr uintptr // void *addr
+
+	// In bytes.
+	Length uint64 // size_t length
 }
 
 func _() {
@@ -3844,19 +5122,19 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DataBuf{})-8]
 }
 
-// SGE is a scatter/gather entry: a piece of registered memory.
+// SGE is a scatter/gather entry: one piece of registered memory.
 //
 // It is C's struct ibv_sge of infiniband/verbs.h, 16 bytes.
 type SGE struct {
 	_ structs.HostLayout
 
-	// The first byte's address in the registering process.
+	// The address of the first byte, as the memory region counts: the process's own address, or an offset or IOVA if the region was registered so.
 	Addr uint64 // uint64_t addr
 
-	// Bytes; 0 means 2^31 to the device.
+	// In bytes. Devices that follow the InfiniBand specification to the letter take 0 for 2^31; leave an empty piece out instead.
 	Length uint32 // uint32_t length
 
-	// The local key of a memory region that covers the piece.
+	// The local key of a memory region that covers the whole piece. It is not looked at where the data is sent inline.
 	LKey uint32 // uint32_t lkey
 }
 
@@ -3868,12 +5146,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SGE{})-8]
 }
 
-// SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes.
+// SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes. It names the remote memory of an RDMA read or write.
 type SendWRWRRDMA struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The address of the first byte, as the remote memory region counts.
 	RemoteAddr uint64 // uint64_t remote_addr
-	RKey       uint32 // uint32_t rkey
-	_          [4]byte
+
+	// The remote key of a memory region or window that covers all of it and permits the access.
+	RKey uint32 // uint32_t rkey
+	_    [4]byte
 }
 
 func _() {
@@ -3883,14 +5165,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRRDMA{})-8]
 }
 
-// SendWRWRAtomic is the untagged struct at struct ibv_send_wr.wr.atomic in C, 32 bytes.
+// SendWRWRAtomic is the untagged struct at struct ibv_send_wr.wr.atomic in C, 32 bytes. It names the remote number of an atomic operation, and holds the operands.
 type SendWRWRAtomic struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The address of the 8 bytes, a multiple of 8.
 	RemoteAddr uint64 // uint64_t remote_addr
+
+	// What compare-and-swap compares the remote number with, or what fetch-and-add adds to it.
 	CompareAdd uint64 // uint64_t compare_add
-	Swap       uint64 // uint64_t swap
-	RKey       uint32 // uint32_t rkey
-	_          [4]byte
+
+	// What compare-and-swap puts there if they were equal. Fetch-and-add ignores it.
+	Swap uint64 // uint64_t swap
+
+	// The remote key of a memory region or window that permits atomics there.
+	RKey uint32 // uint32_t rkey
+	_    [4]byte
 }
 
 func _() {
@@ -3902,11 +5192,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRAtomic{})-8]
 }
 
-// SendWRWRUD is the untagged struct at struct ibv_send_wr.wr.ud in C, 16 bytes.
+// SendWRWRUD is the untagged struct at struct ibv_send_wr.wr.ud in C, 16 bytes. It names the receiver of a datagram.
 type SendWRWRUD struct {
-	_          structs.HostLayout
-	AH         *AH    // struct ibv_ah *ah
-	RemoteQPN  uint32 // uint32_t remote_qpn
+	_ structs.HostLayout
+
+	// The way to the receiver's port. It must not be destroyed before the completion.
+	AH *AH // struct ibv_ah *ah
+
+	// The receiver's queue pair number, 24 bits; 0xFFFFFF for a multicast group.
+	RemoteQPN uint32 // uint32_t remote_qpn
+
+	// The receiver's Q_Key, without which it drops the datagram. If the highest bit is set, the sender's own Q_Key is sent instead.
 	RemoteQKey uint32 // uint32_t remote_qkey
 }
 
@@ -3918,29 +5214,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRUD{})-8]
 }
 
-// SendWRWR is the untagged union at struct ibv_send_wr.wr in C, 32 bytes.
+// SendWRWR is the untagged union at struct ibv_send_wr.wr in C, 32 bytes. It holds what depends on the operation and the kind of queue pair.
 type SendWRWR struct {
 	_    structs.HostLayout
 	_    [0]uint64
 	data [32]byte
 }
 
-// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is
-// valid as long as the union is.
+// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is valid as long as the union is. It names the remote memory of an RDMA read or write.
 func (s *SendWRWR) RDMA() *SendWRWRRDMA {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRRDMA)(unsafe.Pointer(&s.data))
 }
 
-// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is
-// valid as long as the union is.
+// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is valid as long as the union is. It names the remote number of an atomic operation, and holds the operands.
 func (s *SendWRWR) Atomic() *SendWRWRAtomic {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRAtomic)(unsafe.Pointer(&s.data))
 }
 
-// UD views the bytes of the union as its member struct {...} ud; the pointer is valid
-// as long as the union is.
+// UD views the bytes of the union as its member struct {...} ud; the pointer is valid as long as the union is. It names the receiver of a datagram.
 func (s *SendWRWR) UD() *SendWRWRUD {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRUD)(unsafe.Pointer(&s.data))
@@ -3952,10 +5245,11 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWR{})-8]
 }
 
-// SendWRQPTypeXRC is the untagged struct at struct ibv_send_wr.qp_type.xrc in C, 4
-// bytes.
+// SendWRQPTypeXRC is the untagged struct at struct ibv_send_wr.qp_type.xrc in C, 4 bytes. It says which of the receiver's shared receive queues takes an XRC message.
 type SendWRQPTypeXRC struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The number of the shared receive queue, 24 bits.
 	RemoteSRQN uint32 // uint32_t remote_srqn
 }
 
@@ -3965,15 +5259,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPTypeXRC{})-4]
 }
 
-// SendWRQPType is the untagged union at struct ibv_send_wr.qp_type in C, 4 bytes.
+// SendWRQPType is the untagged union at struct ibv_send_wr.qp_type in C, 4 bytes. It holds what depends on the kind of queue pair alone.
 type SendWRQPType struct {
 	_    structs.HostLayout
 	_    [0]uint32
 	data [4]byte
 }
 
-// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid
-// as long as the union is.
+// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid as long as the union is. It says which of the receiver's shared receive queues takes an XRC message.
 func (s *SendWRQPType) XRC() *SendWRQPTypeXRC {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRQPTypeXRC)(unsafe.Pointer(&s.data))
@@ -3985,12 +5278,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPType{})-4]
 }
 
-// SendWRBindMW is the untagged struct at struct ibv_send_wr.bind_mw in C, 48 bytes.
+// SendWRBindMW is the untagged struct at struct ibv_send_wr.bind_mw in C, 48 bytes. It is for binding a memory window of type 2.
 type SendWRBindMW struct {
-	_        structs.HostLayout
-	MW       *MW    // struct ibv_mw *mw
-	RKey     uint32 // uint32_t rkey
-	_        [4]byte
+	_ structs.HostLayout
+
+	// The window.
+	MW *MW // struct ibv_mw *mw
+
+	// The key that the window shall have: its RKey with other low 8 bits.
+	RKey uint32 // uint32_t rkey
+	_    [4]byte
+
+	// The memory that the window opens; a length of 0 closes it.
 	BindInfo MWBindInfo // struct ibv_mw_bind_info bind_info
 }
 
@@ -4002,13 +5301,19 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRBindMW{})-8]
 }
 
-// SendWRTSO is the untagged struct at struct ibv_send_wr.tso in C, 16 bytes.
+// SendWRTSO is the untagged struct at struct ibv_send_wr.tso in C, 16 bytes. It is for TCP segmentation by the device: the header that each segment repeats.
 type SendWRTSO struct {
-	_     structs.HostLayout
-	Hdr   uintptr // void *hdr
-	HdrSz uint16  // uint16_t hdr_sz
-	Mss   uint16  // uint16_t mss
-	_     [4]byte
+	_ structs.HostLayout
+
+	// The address of the packet header, up to the end of TCP's. It is copied when posting.
+	Hdr uintptr // void *hdr
+
+	// The header's length in bytes.
+	HdrSz uint16 // uint16_t hdr_sz
+
+	// The most payload bytes of one segment.
+	Mss uint16 // uint16_t mss
+	_   [4]byte
 }
 
 func _() {
@@ -4019,24 +5324,38 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRTSO{})-8]
 }
 
-// SendWR is a send work request: one operation for the send queue.
+// SendWR is a send work request: one operation for the send queue. The opcode decides which of the unions are looked at. The struct, its list and inline data are free for reuse once posting returns; other memory that the list names is the device's until the completion.
 //
 // It is C's struct ibv_send_wr of infiniband/verbs.h, 128 bytes.
 type SendWR struct {
-	_    structs.HostLayout
-	WRID uint64  // uint64_t wr_id
+	_ structs.HostLayout
+
+	// The caller's own number, handed back in the completion.
+	WRID uint64 // uint64_t wr_id
+
+	// The next work request of the chain, or nil at its end.
 	Next *SendWR // struct ibv_send_wr *next
 
-	// The local buffers, in order.
-	SGList       *SGE      // struct ibv_sge *sg_list
-	NumSGE       int32     // int num_sge
-	Opcode       WROpcode  // enum ibv_wr_opcode opcode
+	// The local buffers, in order: what is sent or written, or where a read or an atomic puts its result.
+	SGList *SGE // struct ibv_sge *sg_list
+
+	// How many entries SGList points to, at most the queue's MaxSendSGE. With 0 the message is empty.
+	NumSGE int32 // int num_sge
+
+	// The operation.
+	Opcode WROpcode // enum ibv_wr_opcode opcode
+
+	// How it is carried out and what is reported of it.
 	SendFlags    SendFlags // unsigned int send_flags
 	immDataUnion struct {
 		_    [0]uint32
 		data [4]byte
 	} // union: see the methods
-	WR          SendWRWR     // union {...} wr
+
+	// It holds what depends on the operation and the kind of queue pair.
+	WR SendWRWR // union {...} wr
+
+	// It holds what depends on the kind of queue pair alone.
 	QPType      SendWRQPType // union {...} qp_type
 	_           [4]byte
 	bindMWUnion struct {
@@ -4053,8 +5372,7 @@ func (s *SendWR) All() iter.Seq[*SendWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
-// there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
 func (s *SendWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -4063,7 +5381,7 @@ func (s *SendWR) SGEs() []SGE {
 	return unsafe.Slice(s.SGList, s.NumSGE)
 }
 
-// ImmData reads the member __be32 imm_data.
+// ImmData reads the member __be32 imm_data. The four bytes that travel with the message and appear in the receiver's completion, in network byte order; for the opcodes with immediate data.
 func (s *SendWR) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -4075,7 +5393,7 @@ func (s *SendWR) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidateRKey reads the member uint32_t invalidate_rkey.
+// InvalidateRKey reads the member uint32_t invalidate_rkey. The remote key that the operation makes invalid: at the receiver for a send with invalidation, in this device for a local invalidation.
 func (s *SendWR) InvalidateRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -4087,15 +5405,13 @@ func (s *SendWR) SetInvalidateRKey(v uint32) {
 	*(*uint32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer
-// is valid as long as the union is.
+// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer is valid as long as the union is. It is for binding a memory window of type 2.
 func (s *SendWR) BindMW() *SendWRBindMW {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRBindMW)(unsafe.Pointer(&s.bindMWUnion))
 }
 
-// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid
-// as long as the union is.
+// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid as long as the union is. It is for TCP segmentation by the device: the header that each segment repeats.
 func (s *SendWR) TSO() *SendWRTSO {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRTSO)(unsafe.Pointer(&s.bindMWUnion))
@@ -4116,7 +5432,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWR{})-8]
 }
 
-// RecvWR is a receive work request: where one incoming message may be written.
+// RecvWR is a receive work request: where one incoming message may be written. The struct and its list are free for reuse once posting returns; the memory that the list names belongs to the device until the completion.
 //
 // It is C's struct ibv_recv_wr of infiniband/verbs.h, 32 bytes.
 type RecvWR struct {
@@ -4131,7 +5447,7 @@ type RecvWR struct {
 	// The buffers that the message is scattered over, in order.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many scatter/gather entries SGList points to; 0 receives an empty message.
+	// How many entries SGList points to, at most the queue's MaxRecvSGE. With 0, only an empty message can be received; some devices refuse it.
 	NumSGE int32 // int num_sge
 	_      [4]byte
 }
@@ -4144,8 +5460,7 @@ func (s *RecvWR) All() iter.Seq[*RecvWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
-// there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
 func (s *RecvWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -4163,15 +5478,34 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RecvWR{})-8]
 }
 
-// OpsWRTMAdd is the untagged struct at struct ibv_ops_wr.tm.add in C, 40 bytes.
+// OpsWRTMAdd is the untagged struct at struct ibv_ops_wr.tm.add in C, 40 bytes. It holds the buffer to be added.
 type OpsWRTMAdd struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// The caller's own number, handed back when a message has arrived in the buffer.
 	RecvWRID uint64 // uint64_t recv_wr_id
-	SGList   *SGE   // struct ibv_sge *sg_list
-	NumSGE   int32  // int num_sge
-	_        [4]byte
-	Tag      uint64 // uint64_t tag
-	Mask     uint64 // uint64_t mask
+
+	// The pieces of the buffer, in order.
+	SGList *SGE // struct ibv_sge *sg_list
+
+	// How many entries SGList points to.
+	NumSGE int32 // int num_sge
+	_      [4]byte
+
+	// The tag to be matched.
+	Tag uint64 // uint64_t tag
+
+	// Which bits of the tag count.
+	Mask uint64 // uint64_t mask
+}
+
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+func (s *OpsWRTMAdd) SGEs() []SGE {
+	if s.SGList == nil || s.NumSGE <= 0 {
+		return nil
+	}
+	// Safe as far as the struct is right about itself, which C relies on too.
+	return unsafe.Slice(s.SGList, s.NumSGE)
 }
 
 func _() {
@@ -4184,12 +5518,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWRTMAdd{})-8]
 }
 
-// OpsWRTM is the untagged struct at struct ibv_ops_wr.tm in C, 48 bytes.
+// OpsWRTM is the untagged struct at struct ibv_ops_wr.tm in C, 48 bytes. It holds what depends on the operation.
 type OpsWRTM struct {
-	_             structs.HostLayout
-	UnexpectedCnt uint32     // uint32_t unexpected_cnt
-	Handle        uint32     // uint32_t handle
-	Add           OpsWRTMAdd // struct {...} add
+	_ structs.HostLayout
+
+	// How many unexpected messages the program has taken.
+	UnexpectedCnt uint32 // uint32_t unexpected_cnt
+
+	// The tagged buffer: an answer when one is added, which names it for its removal.
+	Handle uint32 // uint32_t handle
+
+	// It holds the buffer to be added.
+	Add OpsWRTMAdd // struct {...} add
 }
 
 func _() {
@@ -4200,14 +5540,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWRTM{})-8]
 }
 
-// OpsWR is C's struct ibv_ops_wr of infiniband/verbs.h, 72 bytes.
+// OpsWR is a work request for the list of tagged buffers of a shared receive queue.
+//
+// It is C's struct ibv_ops_wr of infiniband/verbs.h, 72 bytes.
 type OpsWR struct {
-	_      structs.HostLayout
-	WRID   uint64      // uint64_t wr_id
-	Next   *OpsWR      // struct ibv_ops_wr *next
+	_ structs.HostLayout
+
+	// The caller's own number, handed back in the completion.
+	WRID uint64 // uint64_t wr_id
+
+	// The next work request of the chain, or nil at its end.
+	Next *OpsWR // struct ibv_ops_wr *next
+
+	// The operation.
 	Opcode OpsWROpcode // enum ibv_ops_wr_opcode opcode
-	Flags  OpsFlags    // int flags
-	TM     OpsWRTM     // struct {...} tm
+
+	// What is reported of it.
+	Flags OpsFlags // int flags
+
+	// It holds what depends on the operation.
+	TM OpsWRTM // struct {...} tm
 }
 
 // All walks the list that starts at s, without copying, up to a nil Next.
@@ -4228,13 +5580,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWR{})-8]
 }
 
-// MWBind is C's struct ibv_mw_bind of infiniband/verbs.h, 48 bytes.
+// MWBind is the binding of a memory window of type 1.
+//
+// It is C's struct ibv_mw_bind of infiniband/verbs.h, 48 bytes.
 type MWBind struct {
-	_         structs.HostLayout
-	WRID      uint64 // uint64_t wr_id
-	SendFlags uint32 // unsigned int send_flags
+	_ structs.HostLayout
+
+	// The caller's own number, handed back in the completion.
+	WRID uint64 // uint64_t wr_id
+
+	// How it is carried out and what is reported of it.
+	SendFlags SendFlags // unsigned int send_flags
 	_         [4]byte
-	BindInfo  MWBindInfo // struct ibv_mw_bind_info bind_info
+
+	// What the window is bound to.
+	BindInfo MWBindInfo // struct ibv_mw_bind_info bind_info
 }
 
 func _() {
@@ -4245,113 +5605,85 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBind{})-8]
 }
 
-// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct
-// ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct
-// ibv_recv_wr **).
+// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
 type WQPostRecvFunc uintptr
 
-// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of
-// wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
+// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
 type QPExWRAtomicCmpSwpFunc uintptr
 
-// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of
-// wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
+// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
 type QPExWRAtomicFetchAddFunc uintptr
 
-// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in
-// struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *,
-// uint32_t, const struct ibv_mw_bind_info *).
+// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *).
 type QPExWRBindMWFunc uintptr
 
-// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in
-// struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
+// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRLocalInvFunc uintptr
 
-// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in
-// struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
+// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
 type QPExWRRDMAReadFunc uintptr
 
-// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write
-// in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t,
-// uint64_t).
+// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t).
 type QPExWRRDMAWriteFunc uintptr
 
-// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of
-// wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, __be32).
+// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32).
 type QPExWRRDMAWriteImmFunc uintptr
 
-// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct
-// ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
+// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
 type QPExWRSendFunc uintptr
 
-// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in
-// struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
+// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
 type QPExWRSendImmFunc uintptr
 
-// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in
-// struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
+// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRSendInvFunc uintptr
 
-// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in
-// struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t,
-// uint16_t).
+// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t).
 type QPExWRSendTSOFunc uintptr
 
-// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr
-// in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *,
-// uint32_t, uint32_t).
+// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t).
 type QPExWRSetUDAddrFunc uintptr
 
-// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of
-// wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *,
-// uint32_t).
+// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t).
 type QPExWRSetXRCSRQNFunc uintptr
 
-// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of
-// wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct
-// ibv_qp_ex *, void *, size_t).
+// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t).
 type QPExWRSetInlineDataFunc uintptr
 
-// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of
-// wr_set_inline_data_list in struct ibv_qp_ex, in C void
-// (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
+// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of wr_set_inline_data_list in struct ibv_qp_ex, in C void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
 type QPExWRSetInlineDataListFunc uintptr
 
-// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in
-// struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t,
-// uint32_t).
+// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t).
 type QPExWRSetSGEFunc uintptr
 
-// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of
-// wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *,
-// size_t, const struct ibv_sge *).
+// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *).
 type QPExWRSetSGEListFunc uintptr
 
-// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct
-// ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
+// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
 type QPExWRStartFunc uintptr
 
-// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in
-// struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
+// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
 type QPExWRCompleteFunc uintptr
 
-// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct
-// ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
+// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
 type QPExWRAbortFunc uintptr
 
-// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of
-// wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
-// uint32_t, uint64_t, const void *).
+// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *).
 type QPExWRAtomicWriteFunc uintptr
 
-// ECE is C's struct ibv_ece of infiniband/verbs.h, 12 bytes.
+// ECE is what two ends of a connection can do beyond the standard, exchanged when connecting.
+//
+// It is C's struct ibv_ece of infiniband/verbs.h, 12 bytes.
 type ECE struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// Whose extensions they are, by the IEEE's number.
 	VendorID uint32 // uint32_t vendor_id
-	Options  uint32 // uint32_t options
+
+	// The extensions, as the vendor counts them.
+	Options uint32 // uint32_t options
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -4363,12 +5695,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ECE{})-4]
 }
 
-// CompChannel is C's struct ibv_comp_channel of infiniband/verbs.h, 16 bytes.
+// CompChannel is a completion channel: a file that becomes readable when a completion queue has news.
+//
+// It is C's struct ibv_comp_channel of infiniband/verbs.h, 16 bytes.
 type CompChannel struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
-	FD      int32    // int fd
-	Refcnt  int32    // int refcnt
+
+	// The file. It is closed with the channel.
+	FD int32 // int fd
+
+	// How many completion queues use it. It belongs to the library.
+	Refcnt int32 // int refcnt
 }
 
 func _() {
@@ -4379,9 +5719,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CompChannel{})-8]
 }
 
-// PollCQAttr is C's struct ibv_poll_cq_attr of infiniband/verbs.h, 4 bytes.
+// PollCQAttr is for wishes of a later time.
+//
+// It is C's struct ibv_poll_cq_attr of infiniband/verbs.h, 4 bytes.
 type PollCQAttr struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -4391,10 +5735,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PollCQAttr{})-4]
 }
 
-// WCTMInfo is C's struct ibv_wc_tm_info of infiniband/verbs.h, 16 bytes.
+// WCTMInfo is what a message for tag matching carries.
+//
+// It is C's struct ibv_wc_tm_info of infiniband/verbs.h, 16 bytes.
 type WCTMInfo struct {
-	_    structs.HostLayout
-	Tag  uint64 // uint64_t tag
+	_ structs.HostLayout
+
+	// The tag.
+	Tag uint64 // uint64_t tag
+
+	// The sender's own number.
 	Priv uint32 // uint32_t priv
 	_    [4]byte
 }
@@ -4406,88 +5756,70 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WCTMInfo{})-8]
 }
 
-// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in
-// struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr
-// *).
+// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *).
 type CQExStartPollFunc uintptr
 
-// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in
-// struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
+// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
 type CQExNextPollFunc uintptr
 
-// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct
-// ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
+// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
 type CQExEndPollFunc uintptr
 
-// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in
-// struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
+// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
 type CQExReadOpcodeFunc uintptr
 
-// CQExReadVendorErrFunc is the address of a C function, or 0: the type of
-// read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct
-// ibv_cq_ex *).
+// CQExReadVendorErrFunc is the address of a C function, or 0: the type of read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct ibv_cq_ex *).
 type CQExReadVendorErrFunc uintptr
 
-// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len
-// in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
+// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
 type CQExReadByteLenFunc uintptr
 
-// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
-// in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
+// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
 type CQExReadImmDataFunc uintptr
 
-// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in
-// struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
+// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
 type CQExReadQPNumFunc uintptr
 
-// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
-// struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
+// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
 type CQExReadSrcQPFunc uintptr
 
-// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
-// in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
+// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
 type CQExReadWCFlagsFunc uintptr
 
-// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in
-// struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
+// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
 type CQExReadSLIDFunc uintptr
 
-// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct
-// ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
+// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
 type CQExReadSLFunc uintptr
 
-// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of
-// read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct
-// ibv_cq_ex *).
+// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *).
 type CQExReadDLIDPathBitsFunc uintptr
 
-// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of
-// read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct
-// ibv_cq_ex *).
+// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct ibv_cq_ex *).
 type CQExReadCompletionTSFunc uintptr
 
-// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in
-// struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
+// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
 type CQExReadCVLANFunc uintptr
 
-// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag
-// in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
+// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
 type CQExReadFlowTagFunc uintptr
 
-// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in
-// struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info
-// *).
+// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *).
 type CQExReadTMInfoFunc uintptr
 
-// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of
-// read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t
-// (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
+// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
 type CQExReadCompletionWallclockNSFunc uintptr
 
-// ModerateCQ is C's struct ibv_moderate_cq of infiniband/verbs.h, 4 bytes.
+// ModerateCQ says how long events of a completion queue are held back: until either limit is reached.
+//
+// It is C's struct ibv_moderate_cq of infiniband/verbs.h, 4 bytes.
 type ModerateCQ struct {
-	_        structs.HostLayout
-	CQCount  uint16 // uint16_t cq_count
+	_ structs.HostLayout
+
+	// For so many completions.
+	CQCount uint16 // uint16_t cq_count
+
+	// For so many microseconds.
 	CQPeriod uint16 // uint16_t cq_period
 }
 
@@ -4498,10 +5830,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ModerateCQ{})-2]
 }
 
-// ModifyCQAttr is C's struct ibv_modify_cq_attr of infiniband/verbs.h, 8 bytes.
+// ModifyCQAttr says what to change of a completion queue.
+//
+// It is C's struct ibv_modify_cq_attr of infiniband/verbs.h, 8 bytes.
 type ModifyCQAttr struct {
-	_        structs.HostLayout
-	AttrMask uint32     // uint32_t attr_mask
+	_ structs.HostLayout
+
+	// Which of the members below count.
+	AttrMask CQAttrMask // uint32_t attr_mask
+
+	// How long events are held back.
 	Moderate ModerateCQ // struct ibv_moderate_cq moderate
 }
 
@@ -4512,13 +5850,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ModifyCQAttr{})-4]
 }
 
-// AH is C's struct ibv_ah of infiniband/verbs.h, 24 bytes.
+// AH is an address handle: the way to a port, ready for use by UD sends. It is created by AHAttr and belongs to a protection domain.
+//
+// It is C's struct ibv_ah of infiniband/verbs.h, 24 bytes.
 type AH struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
-	PD      *PD      // struct ibv_pd *pd
-	Handle  uint32   // uint32_t handle
-	_       [4]byte
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
 }
 
 func _() {
@@ -4599,8 +5945,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4{})-4]
 }
 
-// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12
-// bytes.
+// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12 bytes.
 type FlowIPv4ExtFilter struct {
 	_     structs.HostLayout
 	SrcIP uint32 // uint32_t src_ip
@@ -4716,8 +6061,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecESP{})-4]
 }
 
-// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4
-// bytes.
+// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4 bytes.
 type FlowTCPUDPFilter struct {
 	_       structs.HostLayout
 	DstPort uint16 // uint16_t dst_port
@@ -4847,8 +6191,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTunnel{})-4]
 }
 
-// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12
-// bytes.
+// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12 bytes.
 type FlowSpecActionTag struct {
 	_     structs.HostLayout
 	Type  FlowSpecType // enum ibv_flow_spec_type type
@@ -4865,8 +6208,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionTag{})-4]
 }
 
-// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8
-// bytes.
+// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8 bytes.
 type FlowSpecActionDrop struct {
 	_    structs.HostLayout
 	Type FlowSpecType // enum ibv_flow_spec_type type
@@ -4881,8 +6223,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionDrop{})-4]
 }
 
-// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h,
-// 16 bytes.
+// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h, 16 bytes.
 type FlowSpecActionHandle struct {
 	_      structs.HostLayout
 	Type   FlowSpecType // enum ibv_flow_spec_type type
@@ -4899,8 +6240,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionHandle{})-8]
 }
 
-// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of
-// infiniband/verbs.h, 16 bytes.
+// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of infiniband/verbs.h, 16 bytes.
 type FlowSpecCounterAction struct {
 	_        structs.HostLayout
 	Type     FlowSpecType // enum ibv_flow_spec_type type
@@ -4941,100 +6281,85 @@ type FlowSpec struct {
 	} // union: see the methods
 }
 
-// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid
-// as long as the union is.
+// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid as long as the union is.
 func (s *FlowSpec) Hdr() *FlowSpecHdr {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecHdr)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the
-// pointer is valid as long as the union is.
+// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the pointer is valid as long as the union is.
 func (s *FlowSpec) Eth() *FlowSpecEth {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecEth)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the
-// pointer is valid as long as the union is.
+// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4() *FlowSpecIPv4 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp
-// tcp_udp; the pointer is valid as long as the union is.
+// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp tcp_udp; the pointer is valid as long as the union is.
 func (s *FlowSpec) TCPUDP() *FlowSpecTCPUDP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTCPUDP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext
-// ipv4_ext; the pointer is valid as long as the union is.
+// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext ipv4_ext; the pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4Ext() *FlowSpecIPv4Ext {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4Ext)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the
-// pointer is valid as long as the union is.
+// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the pointer is valid as long as the union is.
 func (s *FlowSpec) IPv6() *FlowSpecIPv6 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv6)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the
-// pointer is valid as long as the union is.
+// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the pointer is valid as long as the union is.
 func (s *FlowSpec) ESP() *FlowSpecESP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecESP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel;
-// the pointer is valid as long as the union is.
+// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel; the pointer is valid as long as the union is.
 func (s *FlowSpec) Tunnel() *FlowSpecTunnel {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTunnel)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the
-// pointer is valid as long as the union is.
+// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the pointer is valid as long as the union is.
 func (s *FlowSpec) GRE() *FlowSpecGRE {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecGRE)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the
-// pointer is valid as long as the union is.
+// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the pointer is valid as long as the union is.
 func (s *FlowSpec) MPLS() *FlowSpecMPLS {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecMPLS)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag
-// flow_tag; the pointer is valid as long as the union is.
+// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag flow_tag; the pointer is valid as long as the union is.
 func (s *FlowSpec) FlowTag() *FlowSpecActionTag {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionTag)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop
-// drop; the pointer is valid as long as the union is.
+// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop drop; the pointer is valid as long as the union is.
 func (s *FlowSpec) Drop() *FlowSpecActionDrop {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionDrop)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle
-// handle; the pointer is valid as long as the union is.
+// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle handle; the pointer is valid as long as the union is.
 func (s *FlowSpec) Handle() *FlowSpecActionHandle {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionHandle)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowCount views the bytes of the union as its member struct
-// ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union
-// is.
+// FlowCount views the bytes of the union as its member struct ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union is.
 func (s *FlowSpec) FlowCount() *FlowSpecCounterAction {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecCounterAction)(unsafe.Pointer(&s.hdrUnion))
@@ -5101,8 +6426,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAction{})-8]
 }
 
-// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56
-// bytes.
+// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56 bytes.
 type FlowActionESPAttr struct {
 	_           structs.HostLayout
 	ESPAttr     *FlowActionESP      // struct ib_uverbs_flow_action_esp *esp_attr
@@ -5134,13 +6458,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPAttr{})-8]
 }
 
-// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in
-// struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *,
-// int).
+// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *, int).
 type DeviceOpsDummy1Func uintptr
 
-// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in
-// struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
+// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
 type DeviceOpsDummy2Func uintptr
 
 // DeviceOps is C's struct _ibv_device_ops of infiniband/verbs.h, 16 bytes.
@@ -5157,16 +6478,32 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceOps{})-8]
 }
 
-// Device is C's struct ibv_device of infiniband/verbs.h, 664 bytes.
+// Device is a device that was found, not opened yet. The library owns it: it is valid until the list that it came in is freed, or as long as a context of it is open.
+//
+// It is C's struct ibv_device of infiniband/verbs.h, 664 bytes.
 type Device struct {
-	_             structs.HostLayout
-	Ops           DeviceOps     // struct _ibv_device_ops _ops
-	NodeType      NodeType      // enum ibv_node_type node_type
+	_ structs.HostLayout
+
+	// Slots that have no use any more.
+	Ops DeviceOps // struct _ibv_device_ops _ops
+
+	// What kind of device it is.
+	NodeType NodeType // enum ibv_node_type node_type
+
+	// Which protocol family it speaks.
 	TransportType TransportType // enum ibv_transport_type transport_type
-	Name          [64]byte      // char name[64]
-	DevName       [64]byte      // char dev_name[64]
-	DevPath       [256]byte     // char dev_path[256]
-	IbdevPath     [256]byte     // char ibdev_path[256]
+
+	// The kernel's name of the device, ended by a zero byte, as in rxe0 or mlx5_0.
+	Name [64]byte // char name[64]
+
+	// The name of the character device, as in uverbs0.
+	DevName [64]byte // char dev_name[64]
+
+	// Where sysfs has the character device.
+	DevPath [256]byte // char dev_path[256]
+
+	// Where sysfs has the device.
+	IbdevPath [256]byte // char ibdev_path[256]
 }
 
 func _() {
@@ -5181,147 +6518,105 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Device{})-8]
 }
 
-// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of
-// _compat_query_device in struct ibv_context_ops, in C int
-// (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
+// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of _compat_query_device in struct ibv_context_ops, in C int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
 type ContextOpsCompatQueryDeviceFunc uintptr
 
-// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of
-// _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct
-// ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
+// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
 type ContextOpsCompatQueryPortFunc uintptr
 
-// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of
-// _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
+// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
 type ContextOpsCompatAllocPDFunc uintptr
 
-// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of
-// _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
+// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
 type ContextOpsCompatDeallocPDFunc uintptr
 
-// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of
-// _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
+// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
 type ContextOpsCompatRegMRFunc uintptr
 
-// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of
-// _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
+// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
 type ContextOpsCompatReregMRFunc uintptr
 
-// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of
-// _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
+// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
 type ContextOpsCompatDeregMRFunc uintptr
 
-// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in
-// struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum
-// ibv_mw_type).
+// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type).
 type ContextOpsAllocMWFunc uintptr
 
-// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in
-// struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct
-// ibv_mw_bind *).
+// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *).
 type ContextOpsBindMWFunc uintptr
 
-// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw
-// in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
+// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
 type ContextOpsDeallocMWFunc uintptr
 
-// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of
-// _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
+// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
 type ContextOpsCompatCreateCQFunc uintptr
 
-// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in
-// struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
+// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
 type ContextOpsPollCQFunc uintptr
 
-// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of
-// req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *,
-// int).
+// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *, int).
 type ContextOpsReqNotifyCQFunc uintptr
 
-// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of
-// _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
+// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
 type ContextOpsCompatCQEventFunc uintptr
 
-// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of
-// _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
+// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
 type ContextOpsCompatResizeCQFunc uintptr
 
-// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of
-// _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
+// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
 type ContextOpsCompatDestroyCQFunc uintptr
 
-// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of
-// _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
+// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
 type ContextOpsCompatCreateSRQFunc uintptr
 
-// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of
-// _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
+// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
 type ContextOpsCompatModifySRQFunc uintptr
 
-// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of
-// _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
+// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
 type ContextOpsCompatQuerySRQFunc uintptr
 
-// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of
-// _compat_destroy_srq in struct ibv_context_ops, in C void
-// *(*_compat_destroy_srq)(void).
+// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of _compat_destroy_srq in struct ibv_context_ops, in C void *(*_compat_destroy_srq)(void).
 type ContextOpsCompatDestroySRQFunc uintptr
 
-// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of
-// post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *,
-// struct ibv_recv_wr *, struct ibv_recv_wr **).
+// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
 type ContextOpsPostSRQRecvFunc uintptr
 
-// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of
-// _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
+// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
 type ContextOpsCompatCreateQPFunc uintptr
 
-// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of
-// _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
+// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
 type ContextOpsCompatQueryQPFunc uintptr
 
-// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of
-// _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
+// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
 type ContextOpsCompatModifyQPFunc uintptr
 
-// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of
-// _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
+// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
 type ContextOpsCompatDestroyQPFunc uintptr
 
-// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in
-// struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *,
-// struct ibv_send_wr **).
+// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **).
 type ContextOpsPostSendFunc uintptr
 
-// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in
-// struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
-// struct ibv_recv_wr **).
+// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **).
 type ContextOpsPostRecvFunc uintptr
 
-// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of
-// _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
+// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
 type ContextOpsCompatCreateAHFunc uintptr
 
-// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of
-// _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
+// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
 type ContextOpsCompatDestroyAHFunc uintptr
 
-// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of
-// _compat_attach_mcast in struct ibv_context_ops, in C void
-// *(*_compat_attach_mcast)(void).
+// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of _compat_attach_mcast in struct ibv_context_ops, in C void *(*_compat_attach_mcast)(void).
 type ContextOpsCompatAttachMcastFunc uintptr
 
-// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of
-// _compat_detach_mcast in struct ibv_context_ops, in C void
-// *(*_compat_detach_mcast)(void).
+// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of _compat_detach_mcast in struct ibv_context_ops, in C void *(*_compat_detach_mcast)(void).
 type ContextOpsCompatDetachMcastFunc uintptr
 
-// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of
-// _compat_async_event in struct ibv_context_ops, in C void
-// *(*_compat_async_event)(void).
+// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of _compat_async_event in struct ibv_context_ops, in C void *(*_compat_async_event)(void).
 type ContextOpsCompatAsyncEventFunc uintptr
 
-// ContextOps is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
+// ContextOps holds the addresses of a provider's functions. Slots that are named for compatibility have no use any more.
+//
+// It is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
 type ContextOps struct {
 	_                 structs.HostLayout
 	CompatQueryDevice ContextOpsCompatQueryDeviceFunc // int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
@@ -5331,25 +6626,41 @@ type ContextOps struct {
 	CompatRegMR       ContextOpsCompatRegMRFunc       // void *(*_compat_reg_mr)(void)
 	CompatReregMR     ContextOpsCompatReregMRFunc     // void *(*_compat_rereg_mr)(void)
 	CompatDeregMR     ContextOpsCompatDeregMRFunc     // void *(*_compat_dereg_mr)(void)
-	AllocMW           ContextOpsAllocMWFunc           // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
-	BindMW            ContextOpsBindMWFunc            // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
-	DeallocMW         ContextOpsDeallocMWFunc         // int (*dealloc_mw)(struct ibv_mw *)
-	CompatCreateCQ    ContextOpsCompatCreateCQFunc    // void *(*_compat_create_cq)(void)
-	PollCQ            ContextOpsPollCQFunc            // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
-	ReqNotifyCQ       ContextOpsReqNotifyCQFunc       // int (*req_notify_cq)(struct ibv_cq *, int)
-	CompatCQEvent     ContextOpsCompatCQEventFunc     // void *(*_compat_cq_event)(void)
-	CompatResizeCQ    ContextOpsCompatResizeCQFunc    // void *(*_compat_resize_cq)(void)
-	CompatDestroyCQ   ContextOpsCompatDestroyCQFunc   // void *(*_compat_destroy_cq)(void)
-	CompatCreateSRQ   ContextOpsCompatCreateSRQFunc   // void *(*_compat_create_srq)(void)
-	CompatModifySRQ   ContextOpsCompatModifySRQFunc   // void *(*_compat_modify_srq)(void)
-	CompatQuerySRQ    ContextOpsCompatQuerySRQFunc    // void *(*_compat_query_srq)(void)
-	CompatDestroySRQ  ContextOpsCompatDestroySRQFunc  // void *(*_compat_destroy_srq)(void)
-	PostSRQRecv       ContextOpsPostSRQRecvFunc       // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	CompatCreateQP    ContextOpsCompatCreateQPFunc    // void *(*_compat_create_qp)(void)
-	CompatQueryQP     ContextOpsCompatQueryQPFunc     // void *(*_compat_query_qp)(void)
-	CompatModifyQP    ContextOpsCompatModifyQPFunc    // void *(*_compat_modify_qp)(void)
-	CompatDestroyQP   ContextOpsCompatDestroyQPFunc   // void *(*_compat_destroy_qp)(void)
-	PostSend          ContextOpsPostSendFunc          // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
+
+	// Allocates a memory window.
+	AllocMW ContextOpsAllocMWFunc // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
+
+	// Binds a memory window of type 1.
+	BindMW ContextOpsBindMWFunc // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
+
+	// Frees a memory window.
+	DeallocMW      ContextOpsDeallocMWFunc      // int (*dealloc_mw)(struct ibv_mw *)
+	CompatCreateCQ ContextOpsCompatCreateCQFunc // void *(*_compat_create_cq)(void)
+
+	// Takes completions from a completion queue; the result is how many, or negative.
+	PollCQ ContextOpsPollCQFunc // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
+
+	// Asks for one event at the next completion, or at the next solicited one.
+	ReqNotifyCQ      ContextOpsReqNotifyCQFunc      // int (*req_notify_cq)(struct ibv_cq *, int)
+	CompatCQEvent    ContextOpsCompatCQEventFunc    // void *(*_compat_cq_event)(void)
+	CompatResizeCQ   ContextOpsCompatResizeCQFunc   // void *(*_compat_resize_cq)(void)
+	CompatDestroyCQ  ContextOpsCompatDestroyCQFunc  // void *(*_compat_destroy_cq)(void)
+	CompatCreateSRQ  ContextOpsCompatCreateSRQFunc  // void *(*_compat_create_srq)(void)
+	CompatModifySRQ  ContextOpsCompatModifySRQFunc  // void *(*_compat_modify_srq)(void)
+	CompatQuerySRQ   ContextOpsCompatQuerySRQFunc   // void *(*_compat_query_srq)(void)
+	CompatDestroySRQ ContextOpsCompatDestroySRQFunc // void *(*_compat_destroy_srq)(void)
+
+	// Posts receives to a shared receive queue.
+	PostSRQRecv     ContextOpsPostSRQRecvFunc     // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	CompatCreateQP  ContextOpsCompatCreateQPFunc  // void *(*_compat_create_qp)(void)
+	CompatQueryQP   ContextOpsCompatQueryQPFunc   // void *(*_compat_query_qp)(void)
+	CompatModifyQP  ContextOpsCompatModifyQPFunc  // void *(*_compat_modify_qp)(void)
+	CompatDestroyQP ContextOpsCompatDestroyQPFunc // void *(*_compat_destroy_qp)(void)
+
+	// Posts to the send queue of a queue pair.
+	PostSend ContextOpsPostSendFunc // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
+
+	// Posts to the receive queue of a queue pair.
 	PostRecv          ContextOpsPostRecvFunc          // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 	CompatCreateAH    ContextOpsCompatCreateAHFunc    // void *(*_compat_create_ah)(void)
 	CompatDestroyAH   ContextOpsCompatDestroyAHFunc   // void *(*_compat_destroy_ah)(void)
@@ -5395,19 +6706,37 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ContextOps{})-8]
 }
 
-// CQInitAttrEx is C's struct ibv_cq_init_attr_ex of infiniband/verbs.h, 56 bytes.
+// CQInitAttrEx describes a completion queue.
+//
+// It is C's struct ibv_cq_init_attr_ex of infiniband/verbs.h, 56 bytes.
 type CQInitAttrEx struct {
-	_            structs.HostLayout
-	CQE          uint32 // uint32_t cqe
-	_            [4]byte
-	CQContext    uintptr      // void *cq_context
-	Channel      *CompChannel // struct ibv_comp_channel *channel
-	CompVector   uint32       // uint32_t comp_vector
-	_            [4]byte
-	WCFlags      uint64 // uint64_t wc_flags
-	CompMask     uint32 // uint32_t comp_mask
-	Flags        uint32 // uint32_t flags
-	ParentDomain *PD    // struct ibv_pd *parent_domain
+	_ structs.HostLayout
+
+	// How many completions it must have room for.
+	CQE uint32 // uint32_t cqe
+	_   [4]byte
+
+	// The caller's own number.
+	CQContext uintptr // void *cq_context
+
+	// Where its events go, or nil if it shall have none.
+	Channel *CompChannel // struct ibv_comp_channel *channel
+
+	// The completion vector of its events, less than the context's NumCompVectors.
+	CompVector uint32 // uint32_t comp_vector
+	_          [4]byte
+
+	// Bits of CreateCQWCFlags: what shall be readable of its completions.
+	WCFlags uint64 // uint64_t wc_flags
+
+	// Which of the members below count.
+	CompMask CQInitAttrMask // uint32_t comp_mask
+
+	// How it is made.
+	Flags CreateCQAttrFlags // uint32_t flags
+
+	// The parent domain whose thread domain and memory it uses.
+	ParentDomain *PD // struct ibv_pd *parent_domain
 }
 
 func _() {
@@ -5423,27 +6752,36 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQInitAttrEx{})-8]
 }
 
-// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc
-// in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *,
-// size_t, size_t, uint64_t).
+// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t).
 type ParentDomainInitAttrAllocFunc uintptr
 
-// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free
-// in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *,
-// void *, uint64_t).
+// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *, void *, uint64_t).
 type ParentDomainInitAttrFreeFunc uintptr
 
-// ParentDomainInitAttr is C's struct ibv_parent_domain_init_attr of infiniband/verbs.h,
-// 48 bytes.
+// ParentDomainInitAttr describes a parent domain: a protection domain with more to it.
+//
+// It is C's struct ibv_parent_domain_init_attr of infiniband/verbs.h, 48 bytes.
 type ParentDomainInitAttr struct {
-	_         structs.HostLayout
-	PD        *PD    // struct ibv_pd *pd
-	TD        *TD    // struct ibv_td *td
-	CompMask  uint32 // uint32_t comp_mask
-	_         [4]byte
-	Alloc     ParentDomainInitAttrAllocFunc // void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t)
-	Free      ParentDomainInitAttrFreeFunc  // void (*free)(struct ibv_pd *, void *, void *, uint64_t)
-	PDContext uintptr                       // void *pd_context
+	_ structs.HostLayout
+
+	// The protection domain; it must outlive the parent domain.
+	PD *PD // struct ibv_pd *pd
+
+	// The thread domain, or nil.
+	TD *TD // struct ibv_td *td
+
+	// Which of the members below count.
+	CompMask ParentDomainInitAttrMask // uint32_t comp_mask
+	_        [4]byte
+
+	// Where the provider gets memory for queues, zeroed and out of a child's reach.
+	Alloc ParentDomainInitAttrAllocFunc // void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t)
+
+	// Where the provider brings it back.
+	Free ParentDomainInitAttrFreeFunc // void (*free)(struct ibv_pd *, void *, void *, uint64_t)
+
+	// The caller's own number, handed to both.
+	PDContext uintptr // void *pd_context
 }
 
 func _() {
@@ -5481,8 +6819,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Counters{})-8]
 }
 
-// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12
-// bytes.
+// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12 bytes.
 type CounterAttachAttr struct {
 	_           structs.HostLayout
 	CounterDesc CounterDescription // enum ibv_counter_description counter_desc
@@ -5498,11 +6835,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CounterAttachAttr{})-4]
 }
 
-// ValuesEx is C's struct ibv_values_ex of infiniband/verbs.h, 24 bytes.
+// ValuesEx is values of a device that change as it runs.
+//
+// It is C's struct ibv_values_ex of infiniband/verbs.h, 24 bytes.
 type ValuesEx struct {
-	_        structs.HostLayout
-	CompMask uint32 // uint32_t comp_mask
+	_ structs.HostLayout
+
+	// Which are asked for, and which were answered.
+	CompMask ValuesMask // uint32_t comp_mask
 	_        [4]byte
+
+	// The clock of completion timestamps: its ticks are in the nanoseconds' member.
 	RawClock Timespec // struct timespec raw_clock
 }
 
@@ -5513,186 +6856,115 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ValuesEx{})-8]
 }
 
-// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
-// query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
-// uint8_t, struct ibv_port_attr *, size_t).
+// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t).
 type VerbsContextQueryPortFunc uintptr
 
-// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr
-// in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum
-// ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
+// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
 type VerbsContextAdviseMRFunc uintptr
 
-// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of
-// alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct
-// ibv_pd *).
+// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *).
 type VerbsContextAllocNullMRFunc uintptr
 
-// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of
-// read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters
-// *, uint64_t *, uint32_t, uint32_t).
+// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t).
 type VerbsContextReadCountersFunc uintptr
 
-// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the
-// type of attach_counters_point_flow in struct verbs_context, in C int
-// (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr
-// *, struct ibv_flow *).
+// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the type of attach_counters_point_flow in struct verbs_context, in C int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *).
 type VerbsContextAttachCountersPointFlowFunc uintptr
 
-// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of
-// create_counters in struct verbs_context, in C struct ibv_counters
-// *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
+// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of create_counters in struct verbs_context, in C struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
 type VerbsContextCreateCountersFunc uintptr
 
-// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of
-// destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct
-// ibv_counters *).
+// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct ibv_counters *).
 type VerbsContextDestroyCountersFunc uintptr
 
-// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr
-// in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct
-// ibv_dm *, uint64_t, size_t, unsigned int).
+// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int).
 type VerbsContextRegDMMRFunc uintptr
 
-// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in
-// struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct
-// ibv_alloc_dm_attr *).
+// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *).
 type VerbsContextAllocDMFunc uintptr
 
-// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in
-// struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
+// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
 type VerbsContextFreeDMFunc uintptr
 
-// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of
-// modify_flow_action_esp in struct verbs_context, in C int
-// (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr
-// *).
+// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of modify_flow_action_esp in struct verbs_context, in C int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *).
 type VerbsContextModifyFlowActionESPFunc uintptr
 
-// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of
-// destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct
-// ibv_flow_action *).
+// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct ibv_flow_action *).
 type VerbsContextDestroyFlowActionFunc uintptr
 
-// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of
-// create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action
-// *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
+// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
 type VerbsContextCreateFlowActionESPFunc uintptr
 
-// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of
-// modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct
-// ibv_qp *, struct ibv_qp_rate_limit_attr *).
+// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *).
 type VerbsContextModifyQPRateLimitFunc uintptr
 
-// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of
-// alloc_parent_domain in struct verbs_context, in C struct ibv_pd
-// *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
+// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of alloc_parent_domain in struct verbs_context, in C struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
 type VerbsContextAllocParentDomainFunc uintptr
 
-// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of
-// dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
+// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
 type VerbsContextDeallocTDFunc uintptr
 
-// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in
-// struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct
-// ibv_td_init_attr *).
+// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *).
 type VerbsContextAllocTDFunc uintptr
 
-// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq
-// in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct
-// ibv_modify_cq_attr *).
+// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *).
 type VerbsContextModifyCQFunc uintptr
 
-// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of
-// post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *,
-// struct ibv_ops_wr *, struct ibv_ops_wr **).
+// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **).
 type VerbsContextPostSRQOpsFunc uintptr
 
-// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of
-// destroy_rwq_ind_table in struct verbs_context, in C int
-// (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
+// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of destroy_rwq_ind_table in struct verbs_context, in C int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
 type VerbsContextDestroyRWQIndTableFunc uintptr
 
-// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of
-// create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table
-// *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
+// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
 type VerbsContextCreateRWQIndTableFunc uintptr
 
-// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of
-// destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
+// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
 type VerbsContextDestroyWQFunc uintptr
 
-// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq
-// in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr
-// *).
+// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *).
 type VerbsContextModifyWQFunc uintptr
 
-// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq
-// in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *,
-// struct ibv_wq_init_attr *).
+// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *).
 type VerbsContextCreateWQFunc uintptr
 
-// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of
-// query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct
-// ibv_context *, struct ibv_values_ex *).
+// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *).
 type VerbsContextQueryRtValuesFunc uintptr
 
-// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of
-// create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct
-// ibv_context *, struct ibv_cq_init_attr_ex *).
+// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *).
 type VerbsContextCreateCQExFunc uintptr
 
-// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of
-// query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct
-// ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
-// size_t).
+// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t).
 type VerbsContextQueryDeviceExFunc uintptr
 
-// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of
-// ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct
-// ibv_flow *).
+// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct ibv_flow *).
 type VerbsContextIbvDestroyFlowFunc uintptr
 
-// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of
-// ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
+// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
 type VerbsContextABIPlaceholder2Func uintptr
 
-// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of
-// ibv_create_flow in struct verbs_context, in C struct ibv_flow
-// *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
+// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of ibv_create_flow in struct verbs_context, in C struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
 type VerbsContextIbvCreateFlowFunc uintptr
 
-// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of
-// ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
+// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
 type VerbsContextABIPlaceholder1Func uintptr
 
-// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in
-// struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct
-// ibv_qp_open_attr *).
+// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *).
 type VerbsContextOpenQPFunc uintptr
 
-// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of
-// create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct
-// ibv_context *, struct ibv_qp_init_attr_ex *).
+// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *).
 type VerbsContextCreateQPExFunc uintptr
 
-// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of
-// get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *,
-// uint32_t *).
+// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *, uint32_t *).
 type VerbsContextGetSRQNumFunc uintptr
 
-// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of
-// create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct
-// ibv_context *, struct ibv_srq_init_attr_ex *).
+// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *).
 type VerbsContextCreateSRQExFunc uintptr
 
-// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd
-// in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *,
-// struct ibv_xrcd_init_attr *).
+// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *).
 type VerbsContextOpenXRCDFunc uintptr
 
-// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of
-// close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
+// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
 type VerbsContextCloseXRCDFunc uintptr
 
 // PthreadCond is C's pthread_cond_t of pthread.h, 48 bytes.
@@ -5708,8 +6980,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PthreadCond{})-8]
 }
 
-// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of
-// rdma/ib_user_verbs.h, 40 bytes.
+// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of rdma/ib_user_verbs.h, 40 bytes.
 type IBUverbsQueryPortResp struct {
 	_             structs.HostLayout
 	PortCapFlags  uint32 // __u32 port_cap_flags
@@ -5777,46 +7048,52 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Timespec{})-8]
 }
 
-// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one,
-// and must not be in the Go heap unless a pointer keeps it there.
+// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+/*
+
+//go:noinline
+*/
 func SGEAt(address uintptr) *SGE {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it
-	// is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**SGE)(unsafe.Pointer(&address))
 }
 
-// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold
-// one, and must not be in the Go heap unless a pointer keeps it there.
+// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+/*
+
+//go:noinline
+*/
 func SendWRAt(address uintptr) *SendWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it
-	// is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**SendWR)(unsafe.Pointer(&address))
 }
 
-// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold
-// one, and must not be in the Go heap unless a pointer keeps it there.
+// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+/*
+
+//go:noinline
+*/
 func RecvWRAt(address uintptr) *RecvWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it
-	// is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**RecvWR)(unsafe.Pointer(&address))
 }
 
-// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold
-// one, and must not be in the Go heap unless a pointer keeps it there.
+// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+/*
+
+//go:noinline
+*/
 func OpsWRAt(address uintptr) *OpsWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it
-	// is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**OpsWR)(unsafe.Pointer(&address))
 }
 
-// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not
-// define: only pointers to it have a use.
+// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not define: only pointers to it have a use.
 type VerbsExPrivate struct {
 	_ structs.HostLayout
 }
 
-// BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in
-// memory are the most significant first, on every machine.
+// BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in memory are the most significant first, on every machine.
 type BE16 uint16
 
 // ToBE16 puts a number of this machine into network byte order.
@@ -5837,8 +7114,7 @@ func (v BE16) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-// BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in
-// memory are the most significant first, on every machine.
+// BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in memory are the most significant first, on every machine.
 type BE32 uint32
 
 // ToBE32 puts a number of this machine into network byte order.
@@ -5859,8 +7135,7 @@ func (v BE32) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-// BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in
-// memory are the most significant first, on every machine.
+// BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in memory are the most significant first, on every machine.
 type BE64 uint64
 
 // ToBE64 puts a number of this machine into network byte order.

@@ -7,17 +7,33 @@ import (
 	"unsafe"
 )
 
-// SRQ is C's struct ibv_srq of infiniband/verbs.h, 128 bytes.
+// SRQ is a shared receive queue: many queue pairs take their receives from it.
+//
+// It is C's struct ibv_srq of infiniband/verbs.h, 128 bytes.
 type SRQ struct {
-	_               structs.HostLayout
-	Context         *Context // struct ibv_context *context
-	SRQContext      uintptr  // void *srq_context
-	PD              *PD      // struct ibv_pd *pd
-	Handle          uint32   // uint32_t handle
-	_               [4]byte
-	Mutex           PthreadMutex // pthread_mutex_t mutex
-	Cond            PthreadCond  // pthread_cond_t cond
-	EventsCompleted uint32       // uint32_t events_completed
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The caller's own number.
+	SRQContext uintptr // void *srq_context
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
+
+	// The library's own.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// The library's own.
+	Cond PthreadCond // pthread_cond_t cond
+
+	// How many asynchronous events were acknowledged. It belongs to the library.
+	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
 
@@ -33,22 +49,50 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SRQ{})-8]
 }
 
-// WQ is C's struct ibv_wq of infiniband/verbs.h, 152 bytes.
+// WQ is a work queue: a receive queue apart from a queue pair, so that packets can be spread over several.
+//
+// It is C's struct ibv_wq of infiniband/verbs.h, 152 bytes.
 type WQ struct {
-	_               structs.HostLayout
-	Context         *Context       // struct ibv_context *context
-	WQContext       uintptr        // void *wq_context
-	PD              *PD            // struct ibv_pd *pd
-	CQ              *CQ            // struct ibv_cq *cq
-	WQNum           uint32         // uint32_t wq_num
-	Handle          uint32         // uint32_t handle
-	State           WQState        // enum ibv_wq_state state
-	WQType          WQType         // enum ibv_wq_type wq_type
-	PostRecv        WQPostRecvFunc // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	Mutex           PthreadMutex   // pthread_mutex_t mutex
-	Cond            PthreadCond    // pthread_cond_t cond
-	EventsCompleted uint32         // uint32_t events_completed
-	CompMask        uint32         // uint32_t comp_mask
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The caller's own number.
+	WQContext uintptr // void *wq_context
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// Where receives complete.
+	CQ *CQ // struct ibv_cq *cq
+
+	// Its number.
+	WQNum uint32 // uint32_t wq_num
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// The state that the library moved it to last.
+	State WQState // enum ibv_wq_state state
+
+	// Its kind.
+	WQType WQType // enum ibv_wq_type wq_type
+
+	// Posts receives to it.
+	PostRecv WQPostRecvFunc // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+
+	// The library's own.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// The library's own.
+	Cond PthreadCond // pthread_cond_t cond
+
+	// How many asynchronous events were acknowledged. It belongs to the library.
+	EventsCompleted uint32 // uint32_t events_completed
+
+	// It is 0 until there is more.
+	CompMask uint32 // uint32_t comp_mask
 }
 
 func _() {
@@ -69,22 +113,50 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WQ{})-8]
 }
 
-// QP is C's struct ibv_qp of infiniband/verbs.h, 160 bytes.
+// QP is a queue pair: a send and a receive queue, one end of the communication.
+//
+// It is C's struct ibv_qp of infiniband/verbs.h, 160 bytes.
 type QP struct {
-	_               structs.HostLayout
-	Context         *Context     // struct ibv_context *context
-	QPContext       uintptr      // void *qp_context
-	PD              *PD          // struct ibv_pd *pd
-	SendCQ          *CQ          // struct ibv_cq *send_cq
-	RecvCQ          *CQ          // struct ibv_cq *recv_cq
-	SRQ             *SRQ         // struct ibv_srq *srq
-	Handle          uint32       // uint32_t handle
-	QPNum           uint32       // uint32_t qp_num
-	State           QPState      // enum ibv_qp_state state
-	QPType          QPType       // enum ibv_qp_type qp_type
-	Mutex           PthreadMutex // pthread_mutex_t mutex
-	Cond            PthreadCond  // pthread_cond_t cond
-	EventsCompleted uint32       // uint32_t events_completed
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The caller's own number.
+	QPContext uintptr // void *qp_context
+
+	// The protection domain that it belongs to.
+	PD *PD // struct ibv_pd *pd
+
+	// Where sends complete.
+	SendCQ *CQ // struct ibv_cq *send_cq
+
+	// Where receives complete.
+	RecvCQ *CQ // struct ibv_cq *recv_cq
+
+	// Where it takes receives from, or nil if it has a receive queue of its own.
+	SRQ *SRQ // struct ibv_srq *srq
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// Its number, 24 bits, by which peers address it.
+	QPNum uint32 // uint32_t qp_num
+
+	// The state that the library moved it to last. It may be in the error state without this showing: query it.
+	State QPState // enum ibv_qp_state state
+
+	// Its kind.
+	QPType QPType // enum ibv_qp_type qp_type
+
+	// The library's own.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// The library's own.
+	Cond PthreadCond // pthread_cond_t cond
+
+	// How many asynchronous events were acknowledged. It belongs to the library.
+	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
 
@@ -106,35 +178,87 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QP{})-8]
 }
 
-// QPEx is C's struct ibv_qp_ex of infiniband/verbs.h, 352 bytes.
+// QPEx is a queue pair whose send queue is written member by member. Between WRStart and WRComplete or WRAbort, each operation is begun by its function and finished by one that sets its data.
+//
+// It is C's struct ibv_qp_ex of infiniband/verbs.h, 352 bytes.
 type QPEx struct {
-	_                   structs.HostLayout
-	QPBase              QP     // struct ibv_qp qp_base
-	CompMask            uint64 // uint64_t comp_mask
-	WRID                uint64 // uint64_t wr_id
-	WRFlags             uint32 // unsigned int wr_flags
-	_                   [4]byte
-	WRAtomicCmpSwp      QPExWRAtomicCmpSwpFunc      // void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t)
-	WRAtomicFetchAdd    QPExWRAtomicFetchAddFunc    // void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t)
-	WRBindMW            QPExWRBindMWFunc            // void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *)
-	WRLocalInv          QPExWRLocalInvFunc          // void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t)
-	WRRDMARead          QPExWRRDMAReadFunc          // void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t)
-	WRRDMAWrite         QPExWRRDMAWriteFunc         // void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t)
-	WRRDMAWriteImm      QPExWRRDMAWriteImmFunc      // void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32)
-	WRSend              QPExWRSendFunc              // void (*wr_send)(struct ibv_qp_ex *)
-	WRSendImm           QPExWRSendImmFunc           // void (*wr_send_imm)(struct ibv_qp_ex *, __be32)
-	WRSendInv           QPExWRSendInvFunc           // void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t)
-	WRSendTSO           QPExWRSendTSOFunc           // void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t)
-	WRSetUDAddr         QPExWRSetUDAddrFunc         // void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t)
-	WRSetXRCSRQN        QPExWRSetXRCSRQNFunc        // void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t)
-	WRSetInlineData     QPExWRSetInlineDataFunc     // void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t)
+	_ structs.HostLayout
+
+	// The queue pair.
+	QPBase QP // struct ibv_qp qp_base
+
+	// It is 0 until there is more.
+	CompMask uint64 // uint64_t comp_mask
+
+	// The caller's own number for the operations to be begun.
+	WRID uint64 // uint64_t wr_id
+
+	// How the operations to be begun are carried out.
+	WRFlags SendFlags // unsigned int wr_flags
+	_       [4]byte
+
+	// Begins a compare-and-swap.
+	WRAtomicCmpSwp QPExWRAtomicCmpSwpFunc // void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t)
+
+	// Begins a fetch-and-add.
+	WRAtomicFetchAdd QPExWRAtomicFetchAddFunc // void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t)
+
+	// Begins the binding of a memory window.
+	WRBindMW QPExWRBindMWFunc // void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *)
+
+	// Begins a local invalidation.
+	WRLocalInv QPExWRLocalInvFunc // void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t)
+
+	// Begins an RDMA read.
+	WRRDMARead QPExWRRDMAReadFunc // void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t)
+
+	// Begins an RDMA write.
+	WRRDMAWrite QPExWRRDMAWriteFunc // void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t)
+
+	// Begins an RDMA write with immediate data.
+	WRRDMAWriteImm QPExWRRDMAWriteImmFunc // void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32)
+
+	// Begins a send.
+	WRSend QPExWRSendFunc // void (*wr_send)(struct ibv_qp_ex *)
+
+	// Begins a send with immediate data.
+	WRSendImm QPExWRSendImmFunc // void (*wr_send_imm)(struct ibv_qp_ex *, __be32)
+
+	// Begins a send with invalidation.
+	WRSendInv QPExWRSendInvFunc // void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t)
+
+	// Begins a send with TCP segmentation.
+	WRSendTSO QPExWRSendTSOFunc // void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t)
+
+	// Sets the receiver, on UD.
+	WRSetUDAddr QPExWRSetUDAddrFunc // void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t)
+
+	// Sets the receiver's shared receive queue, on XRC.
+	WRSetXRCSRQN QPExWRSetXRCSRQNFunc // void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t)
+
+	// Sets the data by copying it.
+	WRSetInlineData QPExWRSetInlineDataFunc // void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t)
+
+	// Sets the data by copying several pieces.
 	WRSetInlineDataList QPExWRSetInlineDataListFunc // void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *)
-	WRSetSGE            QPExWRSetSGEFunc            // void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t)
-	WRSetSGEList        QPExWRSetSGEListFunc        // void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *)
-	WRStart             QPExWRStartFunc             // void (*wr_start)(struct ibv_qp_ex *)
-	WRComplete          QPExWRCompleteFunc          // int (*wr_complete)(struct ibv_qp_ex *)
-	WRAbort             QPExWRAbortFunc             // void (*wr_abort)(struct ibv_qp_ex *)
-	WRAtomicWrite       QPExWRAtomicWriteFunc       // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *)
+
+	// Sets the data to one piece of registered memory.
+	WRSetSGE QPExWRSetSGEFunc // void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t)
+
+	// Sets the data to several pieces of registered memory.
+	WRSetSGEList QPExWRSetSGEListFunc // void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *)
+
+	// Begins a batch, and takes the send queue's lock.
+	WRStart QPExWRStartFunc // void (*wr_start)(struct ibv_qp_ex *)
+
+	// Posts all of the batch, or nothing of it and says why.
+	WRComplete QPExWRCompleteFunc // int (*wr_complete)(struct ibv_qp_ex *)
+
+	// Drops the batch.
+	WRAbort QPExWRAbortFunc // void (*wr_abort)(struct ibv_qp_ex *)
+
+	// Begins an atomic write.
+	WRAtomicWrite QPExWRAtomicWriteFunc // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *)
 }
 
 func _() {
@@ -167,18 +291,38 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPEx{})-8]
 }
 
-// CQ is C's struct ibv_cq of infiniband/verbs.h, 128 bytes.
+// CQ is a completion queue. If more completions arrive than it has room for, it breaks, with the queue pairs that use it.
+//
+// It is C's struct ibv_cq of infiniband/verbs.h, 128 bytes.
 type CQ struct {
-	_                    structs.HostLayout
-	Context              *Context     // struct ibv_context *context
-	Channel              *CompChannel // struct ibv_comp_channel *channel
-	CQContext            uintptr      // void *cq_context
-	Handle               uint32       // uint32_t handle
-	CQE                  int32        // int cqe
-	Mutex                PthreadMutex // pthread_mutex_t mutex
-	Cond                 PthreadCond  // pthread_cond_t cond
-	CompEventsCompleted  uint32       // uint32_t comp_events_completed
-	AsyncEventsCompleted uint32       // uint32_t async_events_completed
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The channel that events go to, or nil.
+	Channel *CompChannel // struct ibv_comp_channel *channel
+
+	// The caller's own number.
+	CQContext uintptr // void *cq_context
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// How many completions it has room for; at least as many as were asked for.
+	CQE int32 // int cqe
+
+	// The library's own.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// The library's own.
+	Cond PthreadCond // pthread_cond_t cond
+
+	// How many completion events were acknowledged. It belongs to the library.
+	CompEventsCompleted uint32 // uint32_t comp_events_completed
+
+	// How many asynchronous events were acknowledged. It belongs to the library.
+	AsyncEventsCompleted uint32 // uint32_t async_events_completed
 }
 
 func _() {
@@ -195,38 +339,100 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQ{})-8]
 }
 
-// CQEx is C's struct ibv_cq_ex of infiniband/verbs.h, 288 bytes.
+// CQEx is a completion queue that is read member by member, the way that some providers are fastest.
+//
+// It is C's struct ibv_cq_ex of infiniband/verbs.h, 288 bytes.
 type CQEx struct {
-	_                         structs.HostLayout
-	Context                   *Context                          // struct ibv_context *context
-	Channel                   *CompChannel                      // struct ibv_comp_channel *channel
-	CQContext                 uintptr                           // void *cq_context
-	Handle                    uint32                            // uint32_t handle
-	CQE                       int32                             // int cqe
-	Mutex                     PthreadMutex                      // pthread_mutex_t mutex
-	Cond                      PthreadCond                       // pthread_cond_t cond
-	CompEventsCompleted       uint32                            // uint32_t comp_events_completed
-	AsyncEventsCompleted      uint32                            // uint32_t async_events_completed
-	CompMask                  uint32                            // uint32_t comp_mask
-	Status                    WCStatus                          // enum ibv_wc_status status
-	WRID                      uint64                            // uint64_t wr_id
-	StartPoll                 CQExStartPollFunc                 // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
-	NextPoll                  CQExNextPollFunc                  // int (*next_poll)(struct ibv_cq_ex *)
-	EndPoll                   CQExEndPollFunc                   // void (*end_poll)(struct ibv_cq_ex *)
-	ReadOpcode                CQExReadOpcodeFunc                // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
-	ReadVendorErr             CQExReadVendorErrFunc             // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
-	ReadByteLen               CQExReadByteLenFunc               // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
-	ReadImmData               CQExReadImmDataFunc               // __be32 (*read_imm_data)(struct ibv_cq_ex *)
-	ReadQPNum                 CQExReadQPNumFunc                 // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
-	ReadSrcQP                 CQExReadSrcQPFunc                 // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
-	ReadWCFlags               CQExReadWCFlagsFunc               // unsigned int (*read_wc_flags)(struct ibv_cq_ex *)
-	ReadSLID                  CQExReadSLIDFunc                  // uint32_t (*read_slid)(struct ibv_cq_ex *)
-	ReadSL                    CQExReadSLFunc                    // uint8_t (*read_sl)(struct ibv_cq_ex *)
-	ReadDLIDPathBits          CQExReadDLIDPathBitsFunc          // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
-	ReadCompletionTS          CQExReadCompletionTSFunc          // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
-	ReadCVLAN                 CQExReadCVLANFunc                 // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
-	ReadFlowTag               CQExReadFlowTagFunc               // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
-	ReadTMInfo                CQExReadTMInfoFunc                // void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *)
+	_ structs.HostLayout
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The channel that events go to, or nil.
+	Channel *CompChannel // struct ibv_comp_channel *channel
+
+	// The caller's own number.
+	CQContext uintptr // void *cq_context
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+
+	// How many completions it has room for.
+	CQE int32 // int cqe
+
+	// The library's own.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// The library's own.
+	Cond PthreadCond // pthread_cond_t cond
+
+	// How many completion events were acknowledged. It belongs to the library.
+	CompEventsCompleted uint32 // uint32_t comp_events_completed
+
+	// How many asynchronous events were acknowledged. It belongs to the library.
+	AsyncEventsCompleted uint32 // uint32_t async_events_completed
+
+	// It is 0 until there is more.
+	CompMask uint32 // uint32_t comp_mask
+
+	// How the current completion's work request ended.
+	Status WCStatus // enum ibv_wc_status status
+
+	// The current completion's work request, by the caller's own number.
+	WRID uint64 // uint64_t wr_id
+
+	// Goes to the first completion of a batch; ENOENT if there is none, and then EndPoll must not follow.
+	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
+
+	// Goes to the next completion; ENOENT if there is none.
+	NextPoll CQExNextPollFunc // int (*next_poll)(struct ibv_cq_ex *)
+
+	// Ends the batch and frees its entries.
+	EndPoll CQExEndPollFunc // void (*end_poll)(struct ibv_cq_ex *)
+
+	// Reads what was completed.
+	ReadOpcode CQExReadOpcodeFunc // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
+
+	// Reads the device's own code for what went wrong.
+	ReadVendorErr CQExReadVendorErrFunc // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
+
+	// Reads how many bytes were received.
+	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
+
+	// Reads the immediate data, in network byte order, or the key that was made invalid.
+	ReadImmData CQExReadImmDataFunc // __be32 (*read_imm_data)(struct ibv_cq_ex *)
+
+	// Reads the local queue pair's number.
+	ReadQPNum CQExReadQPNumFunc // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
+
+	// Reads the sender's queue pair number; UD.
+	ReadSrcQP CQExReadSrcQPFunc // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
+
+	// Reads WCFlags.
+	ReadWCFlags CQExReadWCFlagsFunc // unsigned int (*read_wc_flags)(struct ibv_cq_ex *)
+
+	// Reads the sender's LID; UD.
+	ReadSLID CQExReadSLIDFunc // uint32_t (*read_slid)(struct ibv_cq_ex *)
+
+	// Reads the service level; UD.
+	ReadSL CQExReadSLFunc // uint8_t (*read_sl)(struct ibv_cq_ex *)
+
+	// Reads the low bits of the LID that the message was sent to; UD.
+	ReadDLIDPathBits CQExReadDLIDPathBitsFunc // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
+
+	// Reads the device's clock at the completion, in its own ticks: see HCACoreClock.
+	ReadCompletionTS CQExReadCompletionTSFunc // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
+
+	// Reads the customer VLAN tag that was taken off.
+	ReadCVLAN CQExReadCVLANFunc // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
+
+	// Reads the number that a flow's rule has put on the packet.
+	ReadFlowTag CQExReadFlowTagFunc // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
+
+	// Reads the tag of the message.
+	ReadTMInfo CQExReadTMInfoFunc // void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *)
+
+	// Reads the time of the completion, in nanoseconds since 1970.
 	ReadCompletionWallclockNS CQExReadCompletionWallclockNSFunc // uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *)
 }
 
@@ -265,17 +471,33 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQEx{})-8]
 }
 
-// Context is C's struct ibv_context of infiniband/verbs.h, 328 bytes.
+// Context is an opened device: all other objects come from it and must be gone before it is closed.
+//
+// It is C's struct ibv_context of infiniband/verbs.h, 328 bytes.
 type Context struct {
-	_              structs.HostLayout
-	Device         *Device    // struct ibv_device *device
-	Ops            ContextOps // struct ibv_context_ops ops
-	CmdFD          int32      // int cmd_fd
-	AsyncFD        int32      // int async_fd
-	NumCompVectors int32      // int num_comp_vectors
+	_ structs.HostLayout
+
+	// The device that was opened.
+	Device *Device // struct ibv_device *device
+
+	// The provider's functions, which C's inline functions call.
+	Ops ContextOps // struct ibv_context_ops ops
+
+	// The file by which the library talks to the kernel. It is the library's.
+	CmdFD int32 // int cmd_fd
+
+	// The file that becomes readable when an AsyncEvent waits. It is closed with the context.
+	AsyncFD int32 // int async_fd
+
+	// How many completion vectors there are: interrupts that completion queues may be spread over.
+	NumCompVectors int32 // int num_comp_vectors
 	_              [4]byte
-	Mutex          PthreadMutex // pthread_mutex_t mutex
-	ABICompat      uintptr      // void *abi_compat
+
+	// The library's own lock.
+	Mutex PthreadMutex // pthread_mutex_t mutex
+
+	// All bits are set if this context stands at the end of a larger struct of the library, as it does with every provider of today.
+	ABICompat uintptr // void *abi_compat
 }
 
 func _() {

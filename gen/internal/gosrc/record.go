@@ -189,7 +189,7 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	switch {
 	case inner.Anon != nil && f.Kind != abi.Pointer:
 		c := fmt.Sprintf("%s.%s", b.cName, f.Name)
-		doc := typeDoc(path, fmt.Sprintf("the untagged %s at %s in C, %d bytes", inner.Kind, c, inner.Size), b.w.words.about(b.path+"."+f.Name))
+		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.w.words.about(b.path+"."+f.Name))
 		if err := b.w.claim(path, c); err != nil {
 			return gotype{}, err
 		}
