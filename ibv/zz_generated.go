@@ -7049,40 +7049,32 @@ func _() {
 }
 
 // SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
-/*
-
+//
 //go:noinline
-*/
 func SGEAt(address uintptr) *SGE {
 	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**SGE)(unsafe.Pointer(&address))
 }
 
 // SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
-/*
-
+//
 //go:noinline
-*/
 func SendWRAt(address uintptr) *SendWR {
 	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**SendWR)(unsafe.Pointer(&address))
 }
 
 // RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
-/*
-
+//
 //go:noinline
-*/
 func RecvWRAt(address uintptr) *RecvWR {
 	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**RecvWR)(unsafe.Pointer(&address))
 }
 
 // OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
-/*
-
+//
 //go:noinline
-*/
 func OpsWRAt(address uintptr) *OpsWR {
 	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
 	return *(**OpsWR)(unsafe.Pointer(&address))
