@@ -12,22 +12,30 @@ import (
 	"unsafe"
 )
 
-// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsCoreSupport says what the kernel's interface can do.
+//
+// It is C's enum ib_uverbs_core_support of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsCoreSupport uint32
 
 // The values of IBUverbsCoreSupport.
 const (
+	// Access flags that it does not know and that are optional are ignored.
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsCoreSupport) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsCoreSupportOptionalMRAccess), "IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS"},
 	})
 }
 
-// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAccessFlags is AccessFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_access_flags of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsAccessFlags uint32
 
 // The values of IBUverbsAccessFlags.
@@ -44,7 +52,8 @@ const (
 	AccessOptionalRange           IBUverbsAccessFlags = 0x3ff00000 // IB_UVERBS_ACCESS_OPTIONAL_RANGE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsAccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsAccessLocalWrite), "IB_UVERBS_ACCESS_LOCAL_WRITE"},
@@ -60,7 +69,10 @@ func (v IBUverbsAccessFlags) String() string {
 	})
 }
 
-// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsSRQType is SRQType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsSRQType uint32
 
 // The values of IBUverbsSRQType.
@@ -83,7 +95,10 @@ func (v IBUverbsSRQType) String() string {
 	return "IBUverbsSRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsWQType is WQType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsWQType uint32
 
 // The values of IBUverbsWQType.
@@ -100,7 +115,10 @@ func (v IBUverbsWQType) String() string {
 	return "IBUverbsWQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsWQFlags is WQFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a set of the
+// bits below.
 type IBUverbsWQFlags uint32
 
 // The values of IBUverbsWQFlags.
@@ -111,7 +129,8 @@ const (
 	IBUverbsWQFlagsPCIWriteEndPadding IBUverbsWQFlags = 0x8 // IB_UVERBS_WQ_FLAGS_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsWQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsWQFlagsCVLANStripping), "IB_UVERBS_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -121,7 +140,10 @@ func (v IBUverbsWQFlags) String() string {
 	})
 }
 
-// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsQPType is QPType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsQPType uint32
 
 // The values of IBUverbsQPType.
@@ -156,7 +178,10 @@ func (v IBUverbsQPType) String() string {
 	return "IBUverbsQPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQPCreateFlags is QPCreateFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_qp_create_flags of infiniband/ib_user_ioctl_verbs.h: a set
+// of the bits below.
 type IBUverbsQPCreateFlags uint32
 
 // The values of IBUverbsQPCreateFlags.
@@ -168,7 +193,8 @@ const (
 	IBUverbsQPCreateSQSigAll               IBUverbsQPCreateFlags = 0x1000 // IB_UVERBS_QP_CREATE_SQ_SIG_ALL
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsQPCreateBlockMulticastLoopback), "IB_UVERBS_QP_CREATE_BLOCK_MULTICAST_LOOPBACK"},
@@ -179,7 +205,10 @@ func (v IBUverbsQPCreateFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortCapFlags is PortCapFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_query_port_cap_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type IBUverbsQueryPortCapFlags uint32
 
 // The values of IBUverbsQueryPortCapFlags.
@@ -215,7 +244,8 @@ const (
 	IBUverbsPcfIPBasedGids                 IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQueryPortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsPcfSM), "IB_UVERBS_PCF_SM"},
@@ -250,24 +280,28 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortFlags says what a port demands.
+//
+// It is C's enum ib_uverbs_query_port_flags of infiniband/ib_user_ioctl_verbs.h: a set
+// of the bits below.
 type IBUverbsQueryPortFlags uint32
 
 // The values of IBUverbsQueryPortFlags.
 const (
-
 	// Every address must have a GRH.
 	QpfGRHRequired IBUverbsQueryPortFlags = 0x1 // IB_UVERBS_QPF_GRH_REQUIRED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsQueryPortFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QpfGRHRequired), "IB_UVERBS_QPF_GRH_REQUIRED"},
 	})
 }
 
-// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPKeymat uint32
 
 // The values of FlowActionESPKeymat.
@@ -284,7 +318,9 @@ func (v FlowActionESPKeymat) String() string {
 	return "FlowActionESPKeymat(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPKeymatAESGCMIVAlgo is C's enum ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymatAESGCMIVAlgo is C's enum
+// ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type FlowActionESPKeymatAESGCMIVAlgo uint32
 
 // The values of FlowActionESPKeymatAESGCMIVAlgo.
@@ -301,7 +337,8 @@ func (v FlowActionESPKeymatAESGCMIVAlgo) String() string {
 	return "FlowActionESPKeymatAESGCMIVAlgo(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPReplay uint32
 
 // The values of FlowActionESPReplay.
@@ -321,7 +358,8 @@ func (v FlowActionESPReplay) String() string {
 	return "FlowActionESPReplay(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of
+// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
 type FlowActionESPFlags uint32
 
 // The values of FlowActionESPFlags.
@@ -335,7 +373,8 @@ const (
 	FlowActionESPFlagsESNNewWindow FlowActionESPFlags = 0x8 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ESN_NEW_WINDOW
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT".
 func (v FlowActionESPFlags) String() string {
 	return flagNames(uint64(v), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT", []flagName{
 		{uint64(FlowActionESPFlagsFullOffload), "IB_UVERBS_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD"},
@@ -345,7 +384,10 @@ func (v FlowActionESPFlags) String() string {
 	})
 }
 
-// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsReadCountersFlags is ReadCountersFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_read_counters_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type IBUverbsReadCountersFlags uint32
 
 // The values of IBUverbsReadCountersFlags.
@@ -353,20 +395,29 @@ const (
 	IBUverbsReadCountersPreferCached IBUverbsReadCountersFlags = 0x1 // IB_UVERBS_READ_COUNTERS_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsReadCountersPreferCached), "IB_UVERBS_READ_COUNTERS_PREFER_CACHED"},
 	})
 }
 
-// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// AdviseMRAdvice is how memory will be used on demand.
+//
+// It is C's enum ib_uverbs_advise_mr_advice of infiniband/ib_user_ioctl_verbs.h: one of
+// the values below.
 type AdviseMRAdvice uint32
 
 // The values of AdviseMRAdvice.
 const (
-	AdviseMRAdvicePrefetch        AdviseMRAdvice = 0 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
-	AdviseMRAdvicePrefetchWrite   AdviseMRAdvice = 1 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
+	// It will be read soon: bring it in.
+	AdviseMRAdvicePrefetch AdviseMRAdvice = 0 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
+
+	// It will be written soon: bring it in.
+	AdviseMRAdvicePrefetchWrite AdviseMRAdvice = 1 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
+
+	// It will be used soon: tell the device what of it is there.
 	AdviseMRAdvicePrefetchNoFault AdviseMRAdvice = 2 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT
 )
 
@@ -383,22 +434,30 @@ func (v AdviseMRAdvice) String() string {
 	return "AdviseMRAdvice(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAdviseMRFlag says how advice is taken.
+//
+// It is C's enum ib_uverbs_advise_mr_flag of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsAdviseMRFlag uint32
 
 // The values of IBUverbsAdviseMRFlag.
 const (
+	// Do it before the call returns.
 	AdviseMRFlagFlush IBUverbsAdviseMRFlag = 0x1 // IB_UVERBS_ADVISE_MR_FLAG_FLUSH
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IBUverbsAdviseMRFlag) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AdviseMRFlagFlush), "IB_UVERBS_ADVISE_MR_FLAG_FLUSH"},
 	})
 }
 
-// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// RDMADriverID is a kernel driver.
+//
+// It is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of the values
+// below.
 type RDMADriverID uint32
 
 // The values of RDMADriverID.
@@ -476,7 +535,10 @@ func (v RDMADriverID) String() string {
 	return "RDMADriverID(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// IBUverbsGIDType is GIDType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsGIDType uint32
 
 // The values of IBUverbsGIDType.
@@ -506,7 +568,6 @@ type GIDType uint32
 
 // The values of GIDType.
 const (
-
 	// InfiniBand's own.
 	GIDTypeIB GIDType = 0 // IBV_GID_TYPE_IB
 
@@ -537,7 +598,6 @@ type NodeType int32
 
 // The values of NodeType.
 const (
-
 	// The kernel said something else.
 	NodeUnknown NodeType = -1 // IBV_NODE_UNKNOWN
 
@@ -593,7 +653,6 @@ type TransportType int32
 
 // The values of TransportType.
 const (
-
 	// The kernel said something else.
 	TransportUnknown TransportType = -1 // IBV_TRANSPORT_UNKNOWN
 
@@ -639,7 +698,6 @@ type DeviceCapFlags uint32
 
 // The values of DeviceCapFlags.
 const (
-
 	// The queues of a queue pair can be resized.
 	DeviceResizeMaxWR DeviceCapFlags = 0x1 // IBV_DEVICE_RESIZE_MAX_WR
 
@@ -700,7 +758,8 @@ const (
 	// There are memory windows of type 2 that know their queue pair alone.
 	DeviceMemWindowType2a DeviceCapFlags = 0x800000 // IBV_DEVICE_MEM_WINDOW_TYPE_2A
 
-	// There are memory windows of type 2 that know their queue pair and protection domain.
+	// There are memory windows of type 2 that know their queue pair and protection
+	// domain.
 	DeviceMemWindowType2b DeviceCapFlags = 0x1000000 // IBV_DEVICE_MEM_WINDOW_TYPE_2B
 
 	// Checksums are offloaded for RC with IPoIB.
@@ -713,7 +772,8 @@ const (
 	DeviceManagedFlowSteering DeviceCapFlags = 0x20000000 // IBV_DEVICE_MANAGED_FLOW_STEERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v DeviceCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DeviceResizeMaxWR), "IBV_DEVICE_RESIZE_MAX_WR"},
@@ -750,7 +810,6 @@ type ForkStatus uint32
 
 // The values of ForkStatus.
 const (
-
 	// It does not: the child's copy-on-write may part the program from the device.
 	ForkDisabled ForkStatus = 0 // IBV_FORK_DISABLED
 
@@ -781,7 +840,6 @@ type AtomicCap uint32
 
 // The values of AtomicCap.
 const (
-
 	// There are none.
 	AtomicNone AtomicCap = 0 // IBV_ATOMIC_NONE
 
@@ -812,12 +870,12 @@ type DMMask uint32
 
 // The values of DMMask.
 const (
-
 	// Handle.
 	DMMaskHandle DMMask = 0x1 // IBV_DM_MASK_HANDLE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v DMMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DMMaskHandle), "IBV_DM_MASK_HANDLE"},
@@ -826,12 +884,12 @@ func (v DMMask) String() string {
 
 // ODPTransportCapBits says which operations may touch memory that is not pinned.
 //
-// It is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_odp_transport_cap_bits of infiniband/verbs.h: a set of the bits
+// below.
 type ODPTransportCapBits uint32
 
 // The values of ODPTransportCapBits.
 const (
-
 	// Sends.
 	ODPSupportSend ODPTransportCapBits = 0x1 // IBV_ODP_SUPPORT_SEND
 
@@ -851,7 +909,8 @@ const (
 	ODPSupportSRQRecv ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ODPTransportCapBits) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupportSend), "IBV_ODP_SUPPORT_SEND"},
@@ -870,7 +929,6 @@ type ODPGeneralCaps uint32
 
 // The values of ODPGeneralCaps.
 const (
-
 	// There is.
 	ODPSupport ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
 
@@ -878,7 +936,8 @@ const (
 	ODPSupportImplicit ODPGeneralCaps = 0x2 // IBV_ODP_SUPPORT_IMPLICIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ODPGeneralCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ODPSupport), "IBV_ODP_SUPPORT"},
@@ -888,43 +947,65 @@ func (v ODPGeneralCaps) String() string {
 
 // RxHashFunctionFlags says how packets are hashed.
 //
-// It is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_rx_hash_function_flags of infiniband/verbs.h: a set of the bits
+// below.
 type RxHashFunctionFlags uint32
 
 // The values of RxHashFunctionFlags.
 const (
-
 	// The function that receive-side scaling uses everywhere.
 	RxHashFuncToeplitz RxHashFunctionFlags = 0x1 // IBV_RX_HASH_FUNC_TOEPLITZ
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RxHashFunctionFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashFuncToeplitz), "IBV_RX_HASH_FUNC_TOEPLITZ"},
 	})
 }
 
-// RxHashFields says what of a packet is hashed. IPv4 excludes IPv6, and TCP excludes UDP.
+// RxHashFields says what of a packet is hashed. IPv4 excludes IPv6, and TCP excludes
+// UDP.
 //
 // It is C's enum ibv_rx_hash_fields of infiniband/verbs.h: a set of the bits below.
 type RxHashFields uint32
 
 // The values of RxHashFields.
 const (
-	RxHashSrcIPv4    RxHashFields = 0x1        // IBV_RX_HASH_SRC_IPV4
-	RxHashDstIPv4    RxHashFields = 0x2        // IBV_RX_HASH_DST_IPV4
-	RxHashSrcIPv6    RxHashFields = 0x4        // IBV_RX_HASH_SRC_IPV6
-	RxHashDstIPv6    RxHashFields = 0x8        // IBV_RX_HASH_DST_IPV6
-	RxHashSrcPortTCP RxHashFields = 0x10       // IBV_RX_HASH_SRC_PORT_TCP
-	RxHashDstPortTCP RxHashFields = 0x20       // IBV_RX_HASH_DST_PORT_TCP
-	RxHashSrcPortUDP RxHashFields = 0x40       // IBV_RX_HASH_SRC_PORT_UDP
-	RxHashDstPortUDP RxHashFields = 0x80       // IBV_RX_HASH_DST_PORT_UDP
-	RxHashIpsecSpi   RxHashFields = 0x100      // IBV_RX_HASH_IPSEC_SPI
-	RxHashInner      RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
+	// The sender's IPv4 address.
+	RxHashSrcIPv4 RxHashFields = 0x1 // IBV_RX_HASH_SRC_IPV4
+
+	// The receiver's IPv4 address.
+	RxHashDstIPv4 RxHashFields = 0x2 // IBV_RX_HASH_DST_IPV4
+
+	// The sender's IPv6 address.
+	RxHashSrcIPv6 RxHashFields = 0x4 // IBV_RX_HASH_SRC_IPV6
+
+	// The receiver's IPv6 address.
+	RxHashDstIPv6 RxHashFields = 0x8 // IBV_RX_HASH_DST_IPV6
+
+	// The sender's TCP port.
+	RxHashSrcPortTCP RxHashFields = 0x10 // IBV_RX_HASH_SRC_PORT_TCP
+
+	// The receiver's TCP port.
+	RxHashDstPortTCP RxHashFields = 0x20 // IBV_RX_HASH_DST_PORT_TCP
+
+	// The sender's UDP port.
+	RxHashSrcPortUDP RxHashFields = 0x40 // IBV_RX_HASH_SRC_PORT_UDP
+
+	// The receiver's UDP port.
+	RxHashDstPortUDP RxHashFields = 0x80 // IBV_RX_HASH_DST_PORT_UDP
+
+	// The security parameters index.
+	RxHashIpsecSpi RxHashFields = 0x100 // IBV_RX_HASH_IPSEC_SPI
+
+	// The headers inside of a tunnel, instead of those outside.
+	RxHashInner RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RxHashFields) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RxHashSrcIPv4), "IBV_RX_HASH_SRC_IPV4"},
@@ -947,7 +1028,6 @@ type RawPacketCaps uint32
 
 // The values of RawPacketCaps.
 const (
-
 	// Take the customer VLAN tag off and put it into the completion.
 	RawPacketCapCVLANStripping RawPacketCaps = 0x1 // IBV_RAW_PACKET_CAP_CVLAN_STRIPPING
 
@@ -961,7 +1041,8 @@ const (
 	RawPacketCapDelayDrop RawPacketCaps = 0x8 // IBV_RAW_PACKET_CAP_DELAY_DROP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v RawPacketCaps) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(RawPacketCapCVLANStripping), "IBV_RAW_PACKET_CAP_CVLAN_STRIPPING"},
@@ -978,12 +1059,12 @@ type TMCapFlags uint32
 
 // The values of TMCapFlags.
 const (
-
 	// RC.
 	TMCapRC TMCapFlags = 0x1 // IBV_TM_CAP_RC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v TMCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(TMCapRC), "IBV_TM_CAP_RC"},
@@ -997,7 +1078,6 @@ type PCIAtomicOpSize uint32
 
 // The values of PCIAtomicOpSize.
 const (
-
 	// 4 bytes.
 	PCIAtomicOperation4ByteSizeSup PCIAtomicOpSize = 0x1 // IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP
 
@@ -1008,7 +1088,8 @@ const (
 	PCIAtomicOperation16ByteSizeSup PCIAtomicOpSize = 0x4 // IBV_PCI_ATOMIC_OPERATION_16_BYTE_SIZE_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PCIAtomicOpSize) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PCIAtomicOperation4ByteSizeSup), "IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP"},
@@ -1024,7 +1105,6 @@ type MTU uint32
 
 // The values of MTU.
 const (
-
 	// 256 bytes.
 	MTU256 MTU = 1 // IBV_MTU_256
 
@@ -1065,14 +1145,14 @@ type PortState uint32
 
 // The values of PortState.
 const (
-
 	// No state; a port is never in it.
 	PortNop PortState = 0 // IBV_PORT_NOP
 
 	// There is no link.
 	PortDown PortState = 1 // IBV_PORT_DOWN
 
-	// The link is up, and on InfiniBand the subnet manager has not configured the port yet: is one running?
+	// The link is up, and on InfiniBand the subnet manager has not configured the port
+	// yet: is one running?
 	PortInit PortState = 2 // IBV_PORT_INIT
 
 	// It is configured, and waits for the word to go.
@@ -1106,7 +1186,6 @@ func (v PortState) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// The kernel did not say; take it for InfiniBand.
 	LinkLayerUnspecified = 0 // IBV_LINK_LAYER_UNSPECIFIED
 
@@ -1124,41 +1203,81 @@ type PortCapFlags uint32
 
 // The values of PortCapFlags.
 const (
-
 	// A subnet manager runs at the port.
-	PortSM        PortCapFlags = 0x2  // IBV_PORT_SM
-	PortNoticeSup PortCapFlags = 0x4  // IBV_PORT_NOTICE_SUP
-	PortTrapSup   PortCapFlags = 0x8  // IBV_PORT_TRAP_SUP
+	PortSM PortCapFlags = 0x2 // IBV_PORT_SM
+
+	// It sends notices.
+	PortNoticeSup PortCapFlags = 0x4 // IBV_PORT_NOTICE_SUP
+
+	// It sends traps.
+	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
+
+	// It can send at every rate between the packets.
 	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
-	PortAutoMigrSup          PortCapFlags = 0x20   // IBV_PORT_AUTO_MIGR_SUP
-	PortSLMapSup             PortCapFlags = 0x40   // IBV_PORT_SL_MAP_SUP
-	PortMkeyNvram            PortCapFlags = 0x80   // IBV_PORT_MKEY_NVRAM
-	PortPKeyNvram            PortCapFlags = 0x100  // IBV_PORT_PKEY_NVRAM
-	PortLedInfoSup           PortCapFlags = 0x200  // IBV_PORT_LED_INFO_SUP
-	PortSysImageGUIDSup      PortCapFlags = 0x800  // IBV_PORT_SYS_IMAGE_GUID_SUP
+	PortAutoMigrSup PortCapFlags = 0x20 // IBV_PORT_AUTO_MIGR_SUP
+
+	// It maps service levels to virtual lanes.
+	PortSLMapSup PortCapFlags = 0x40 // IBV_PORT_SL_MAP_SUP
+
+	// Its M_Key survives a loss of power.
+	PortMkeyNvram PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
+
+	// Its P_Keys survive a loss of power.
+	PortPKeyNvram PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
+
+	// Its light can be switched.
+	PortLedInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
+
+	// It knows the GUID of the whole piece of hardware.
+	PortSysImageGUIDSup PortCapFlags = 0x800 // IBV_PORT_SYS_IMAGE_GUID_SUP
+
+	// It sends traps for P_Keys of a switch's external ports.
 	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
-	PortExtendedSpeedsSup    PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
-	PortCapMask2Sup          PortCapFlags = 0x8000 // IBV_PORT_CAP_MASK2_SUP
+
+	// It knows lanes of 14 Gbit/s and more.
+	PortExtendedSpeedsSup PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
+
+	// PortCapFlags2 has a meaning.
+	PortCapMask2Sup PortCapFlags = 0x8000 // IBV_PORT_CAP_MASK2_SUP
 
 	// There is a connection manager at the port.
-	PortCmSup            PortCapFlags = 0x10000   // IBV_PORT_CM_SUP
-	PortSnmpTunnelSup    PortCapFlags = 0x20000   // IBV_PORT_SNMP_TUNNEL_SUP
-	PortReinitSup        PortCapFlags = 0x40000   // IBV_PORT_REINIT_SUP
-	PortDeviceMgmtSup    PortCapFlags = 0x80000   // IBV_PORT_DEVICE_MGMT_SUP
-	PortVendorClassSup   PortCapFlags = 0x100000  // IBV_PORT_VENDOR_CLASS_SUP
-	PortDrNoticeSup      PortCapFlags = 0x200000  // IBV_PORT_DR_NOTICE_SUP
-	PortCapMaskNoticeSup PortCapFlags = 0x400000  // IBV_PORT_CAP_MASK_NOTICE_SUP
-	PortBootMgmtSup      PortCapFlags = 0x800000  // IBV_PORT_BOOT_MGMT_SUP
-	PortLinkLatencySup   PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
-	PortClientRegSup     PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
+	PortCmSup PortCapFlags = 0x10000 // IBV_PORT_CM_SUP
+
+	// It carries SNMP.
+	PortSnmpTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
+
+	// It can be initialised again.
+	PortReinitSup PortCapFlags = 0x40000 // IBV_PORT_REINIT_SUP
+
+	// It has an agent for the management of devices.
+	PortDeviceMgmtSup PortCapFlags = 0x80000 // IBV_PORT_DEVICE_MGMT_SUP
+
+	// It has an agent for the vendor's management.
+	PortVendorClassSup PortCapFlags = 0x100000 // IBV_PORT_VENDOR_CLASS_SUP
+
+	// It sends notices along directed routes.
+	PortDrNoticeSup PortCapFlags = 0x200000 // IBV_PORT_DR_NOTICE_SUP
+
+	// It sends a notice when these flags change.
+	PortCapMaskNoticeSup PortCapFlags = 0x400000 // IBV_PORT_CAP_MASK_NOTICE_SUP
+
+	// It has an agent for the management of booting.
+	PortBootMgmtSup PortCapFlags = 0x800000 // IBV_PORT_BOOT_MGMT_SUP
+
+	// It measures the link's latency.
+	PortLinkLatencySup PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
+
+	// It can ask its clients to register again.
+	PortClientRegSup PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
 
 	// Its GIDs are made of IP addresses, as RoCE's are.
 	PortIPBasedGids PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PortCapFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSM), "IBV_PORT_SM"},
@@ -1195,16 +1314,30 @@ type PortCapFlags2 uint32
 
 // The values of PortCapFlags2.
 const (
-	PortSetNodeDescSup          PortCapFlags2 = 0x1   // IBV_PORT_SET_NODE_DESC_SUP
-	PortInfoExtSup              PortCapFlags2 = 0x2   // IBV_PORT_INFO_EXT_SUP
-	PortVirtSup                 PortCapFlags2 = 0x4   // IBV_PORT_VIRT_SUP
-	PortSwitchPortStateTableSup PortCapFlags2 = 0x8   // IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP
-	PortLinkWidth2xSup          PortCapFlags2 = 0x10  // IBV_PORT_LINK_WIDTH_2X_SUP
-	PortLinkSpeedHdrSup         PortCapFlags2 = 0x20  // IBV_PORT_LINK_SPEED_HDR_SUP
-	PortLinkSpeedNdrSup         PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
+	// Its description can be set.
+	PortSetNodeDescSup PortCapFlags2 = 0x1 // IBV_PORT_SET_NODE_DESC_SUP
+
+	// It has extended information.
+	PortInfoExtSup PortCapFlags2 = 0x2 // IBV_PORT_INFO_EXT_SUP
+
+	// It can be several virtual ports.
+	PortVirtSup PortCapFlags2 = 0x4 // IBV_PORT_VIRT_SUP
+
+	// It tells the states of a switch's ports in a table.
+	PortSwitchPortStateTableSup PortCapFlags2 = 0x8 // IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP
+
+	// It knows links of two lanes.
+	PortLinkWidth2xSup PortCapFlags2 = 0x10 // IBV_PORT_LINK_WIDTH_2X_SUP
+
+	// It knows lanes of 50 Gbit/s.
+	PortLinkSpeedHdrSup PortCapFlags2 = 0x20 // IBV_PORT_LINK_SPEED_HDR_SUP
+
+	// It knows lanes of 100 Gbit/s.
+	PortLinkSpeedNdrSup PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v PortCapFlags2) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(PortSetNodeDescSup), "IBV_PORT_SET_NODE_DESC_SUP"},
@@ -1224,20 +1357,23 @@ type EventType uint32
 
 // The values of EventType.
 const (
-
-	// A completion queue broke, mostly because it overflowed. It is of no use any more. Element: CQ.
+	// A completion queue broke, mostly because it overflowed. It is of no use any more.
+	// Element: CQ.
 	EventCQErr EventType = 0 // IBV_EVENT_CQ_ERR
 
 	// A queue pair broke in a way that no completion tells. Element: QP.
 	EventQPFatal EventType = 1 // IBV_EVENT_QP_FATAL
 
-	// A peer's request was invalid, and the queue pair is in the error state. Element: QP.
+	// A peer's request was invalid, and the queue pair is in the error state. Element:
+	// QP.
 	EventQPReqErr EventType = 2 // IBV_EVENT_QP_REQ_ERR
 
-	// A peer tried an access that is not permitted, and the queue pair is in the error state. Element: QP.
+	// A peer tried an access that is not permitted, and the queue pair is in the error
+	// state. Element: QP.
 	EventQPAccessErr EventType = 3 // IBV_EVENT_QP_ACCESS_ERR
 
-	// A message arrived before the queue pair was moved to RTS: the connection stands. Element: QP.
+	// A message arrived before the queue pair was moved to RTS: the connection stands.
+	// Element: QP.
 	EventCommEst EventType = 4 // IBV_EVENT_COMM_EST
 
 	// In SQD, everything that was under way is done. Element: QP.
@@ -1249,7 +1385,8 @@ const (
 	// The connection could not move to its alternate path. Element: QP.
 	EventPathMigErr EventType = 7 // IBV_EVENT_PATH_MIG_ERR
 
-	// The device is gone or broken: everything that came from its context must be destroyed. Element: none.
+	// The device is gone or broken: everything that came from its context must be
+	// destroyed. Element: none.
 	EventDeviceFatal EventType = 8 // IBV_EVENT_DEVICE_FATAL
 
 	// A port has come up. Element: PortNum.
@@ -1270,13 +1407,16 @@ const (
 	// A shared receive queue broke. Element: SRQ.
 	EventSRQErr EventType = 14 // IBV_EVENT_SRQ_ERR
 
-	// A shared receive queue has fewer receives than its SRQLimit; the limit is off again. Element: SRQ.
+	// A shared receive queue has fewer receives than its SRQLimit; the limit is off
+	// again. Element: SRQ.
 	EventSRQLimitReached EventType = 15 // IBV_EVENT_SRQ_LIMIT_REACHED
 
-	// A queue pair in the error state takes no more receives from its shared receive queue: it may be destroyed once its completions are polled. Element: QP.
+	// A queue pair in the error state takes no more receives from its shared receive
+	// queue: it may be destroyed once its completions are polled. Element: QP.
 	EventQPLastWqeReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
 
-	// The subnet manager has forgotten: multicast memberships and the like must be made anew. Element: PortNum.
+	// The subnet manager has forgotten: multicast memberships and the like must be made
+	// anew. Element: PortNum.
 	EventClientReregister EventType = 17 // IBV_EVENT_CLIENT_REREGISTER
 
 	// A port's GID table has changed. Element: PortNum.
@@ -1333,54 +1473,71 @@ func (v EventType) String() string {
 	return "EventType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// WCStatus is how a work request ended. Anything but success leaves the queue pair in the error state, where whatever is still queued is flushed; a failed send of UC or UD leaves it in SQE, where receives go on.
+// WCStatus is how a work request ended. Anything but success leaves the queue pair in
+// the error state, where whatever is still queued is flushed; a failed send of UC or UD
+// leaves it in SQE, where receives go on.
 //
 // It is C's enum ibv_wc_status of infiniband/verbs.h: one of the values below.
 type WCStatus uint32
 
 // The values of WCStatus.
 const (
-
 	// It was carried out; buffers may be reused.
 	WCSuccess WCStatus = 0 // IBV_WC_SUCCESS
 
-	// The message does not fit: it is longer than the receive buffers or than the port's MaxMsgSz, or a UD message is longer than the MTU. The usual cause is a receive buffer that is too small, on UD for want of 40 more bytes.
+	// The message does not fit: it is longer than the receive buffers or than the
+	// port's MaxMsgSz, or a UD message is longer than the MTU. The usual cause is a
+	// receive buffer that is too small, on UD for want of 40 more bytes.
 	WCLocLenErr WCStatus = 1 // IBV_WC_LOC_LEN_ERR
 
-	// The device found the work request itself inconsistent, for instance an operation that this kind of queue pair does not have.
+	// The device found the work request itself inconsistent, for instance an operation
+	// that this kind of queue pair does not have.
 	WCLocQPOpErr WCStatus = 2 // IBV_WC_LOC_QP_OP_ERR
 
 	// The same for an end-to-end context of RD, which no device has.
 	WCLocEecOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
 
-	// A local buffer is not inside the memory region of its LKey, or the region is gone, belongs to another protection domain, or lacks AccessLocalWrite where the device must write.
+	// A local buffer is not inside the memory region of its LKey, or the region is
+	// gone, belongs to another protection domain, or lacks AccessLocalWrite where the
+	// device must write.
 	WCLocProtErr WCStatus = 4 // IBV_WC_LOC_PROT_ERR
 
-	// It was not carried out: the queue pair was in the error state. Look for the completion before that has another status; there is none if the program or the other end caused the error state.
+	// It was not carried out: the queue pair was in the error state. Look for the
+	// completion before that has another status; there is none if the program or the
+	// other end caused the error state.
 	WCWRFlushErr WCStatus = 5 // IBV_WC_WR_FLUSH_ERR
 
-	// A memory window could not be bound: the region lacks AccessMWBind, or the window asks for more than the region permits.
+	// A memory window could not be bound: the region lacks AccessMWBind, or the window
+	// asks for more than the region permits.
 	WCMWBindErr WCStatus = 6 // IBV_WC_MW_BIND_ERR
 
-	// The other end answered in a way that makes no sense here, for instance with a wrong opcode.
+	// The other end answered in a way that makes no sense here, for instance with a
+	// wrong opcode.
 	WCBadRespErr WCStatus = 7 // IBV_WC_BAD_RESP_ERR
 
-	// A write with immediate data from the other end touched local memory in a way that is not permitted.
+	// A write with immediate data from the other end touched local memory in a way that
+	// is not permitted.
 	WCLocAccessErr WCStatus = 8 // IBV_WC_LOC_ACCESS_ERR
 
-	// The other end found the request invalid: it does not permit the operation, its receive buffer is too small, or the length is above the limit.
+	// The other end found the request invalid: it does not permit the operation, its
+	// receive buffer is too small, or the length is above the limit.
 	WCRemInvReqErr WCStatus = 9 // IBV_WC_REM_INV_REQ_ERR
 
-	// The other end does not permit the access: a wrong RKey, an address outside of its memory region, or missing access flags of the region or of its queue pair.
+	// The other end does not permit the access: a wrong RKey, an address outside of its
+	// memory region, or missing access flags of the region or of its queue pair.
 	WCRemAccessErr WCStatus = 10 // IBV_WC_REM_ACCESS_ERR
 
-	// The other end could not complete the operation, for reasons of its own; its completions tell more.
+	// The other end could not complete the operation, for reasons of its own; its
+	// completions tell more.
 	WCRemOpErr WCStatus = 11 // IBV_WC_REM_OP_ERR
 
-	// No acknowledgement came, after all retries that RetryCnt permits. The other queue pair is not in RTR or RTS, or is gone, the address, LID, GID index or path MTU is wrong, or the network drops packets.
+	// No acknowledgement came, after all retries that RetryCnt permits. The other queue
+	// pair is not in RTR or RTS, or is gone, the address, LID, GID index or path MTU is
+	// wrong, or the network drops packets.
 	WCRetryExcErr WCStatus = 12 // IBV_WC_RETRY_EXC_ERR
 
-	// The other end had no receive work request posted, after all retries that RNRRetry permits.
+	// The other end had no receive work request posted, after all retries that RNRRetry
+	// permits.
 	WCRNRRetryExcErr WCStatus = 13 // IBV_WC_RNR_RETRY_EXC_ERR
 
 	// A mismatch of reliable datagram domains; RD, which no device has.
@@ -1410,7 +1567,8 @@ const (
 	// A tag matching operation failed.
 	WCTMErr WCStatus = 22 // IBV_WC_TM_ERR
 
-	// A rendezvous matched a tag, and the device could not fetch the data: software must.
+	// A rendezvous matched a tag, and the device could not fetch the data: software
+	// must.
 	WCTMRndvIncomplete WCStatus = 23 // IBV_WC_TM_RNDV_INCOMPLETE
 )
 
@@ -1476,7 +1634,6 @@ type WCOpcode uint32
 
 // The values of WCOpcode.
 const (
-
 	// A send of any kind.
 	WCSend WCOpcode = 0 // IBV_WC_SEND
 
@@ -1507,7 +1664,8 @@ const (
 	// A receive. Its bit is set in all values of the receive side.
 	WCRecv WCOpcode = 128 // IBV_WC_RECV
 
-	// A receive work request that an RDMA write with immediate data consumed; its buffers were not touched.
+	// A receive work request that an RDMA write with immediate data consumed; its
+	// buffers were not touched.
 	WCRecvRDMAWithImm WCOpcode = 129 // IBV_WC_RECV_RDMA_WITH_IMM
 
 	// A tagged buffer was put on the list.
@@ -1582,19 +1740,18 @@ func (v WCOpcode) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// Which bit WCIPCsumOk is.
 	WCIPCsumOkShift = 2 // IBV_WC_IP_CSUM_OK_SHIFT
 )
 
-// CreateCQWCFlags says what shall be readable of a CQEx's completions, besides the number, the status and the opcode.
+// CreateCQWCFlags says what shall be readable of a CQEx's completions, besides the
+// number, the status and the opcode.
 //
 // It is C's enum ibv_create_cq_wc_flags of infiniband/verbs.h: a set of the bits below.
 type CreateCQWCFlags uint32
 
 // The values of CreateCQWCFlags.
 const (
-
 	// The number of bytes.
 	WCExWithByteLen CreateCQWCFlags = 0x1 // IBV_WC_EX_WITH_BYTE_LEN
 
@@ -1632,7 +1789,8 @@ const (
 	WCExWithCompletionTimestampWallclock CreateCQWCFlags = 0x800 // IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CreateCQWCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCExWithByteLen), "IBV_WC_EX_WITH_BYTE_LEN"},
@@ -1652,14 +1810,12 @@ func (v CreateCQWCFlags) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// What every WC has, as bits of CreateCQWCFlags.
 	WCStandardFlags = 0x7f // IBV_WC_STANDARD_FLAGS
 )
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// All that these headers know, as bits of CreateCQWCFlags.
 	CreateCQSupWCFlags = 0xfff // IBV_CREATE_CQ_SUP_WC_FLAGS
 )
@@ -1671,8 +1827,8 @@ type WCFlags uint32
 
 // The values of WCFlags.
 const (
-
-	// The first 40 bytes of the buffers hold a GRH, or the IPv4 header in the last 20 of them. UD only, and room for the 40 bytes is taken with or without it.
+	// The first 40 bytes of the buffers hold a GRH, or the IPv4 header in the last 20
+	// of them. UD only, and room for the 40 bytes is taken with or without it.
 	WCGRH WCFlags = 0x1 // IBV_WC_GRH
 
 	// ImmData is there.
@@ -1694,7 +1850,8 @@ const (
 	WCTMDataValid WCFlags = 0x40 // IBV_WC_TM_DATA_VALID
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WCFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WCGRH), "IBV_WC_GRH"},
@@ -1707,14 +1864,14 @@ func (v WCFlags) String() string {
 	})
 }
 
-// AccessFlags says what may be done to a memory region, or by the peer of a queue pair. The device may always read a region for its own sends.
+// AccessFlags says what may be done to a memory region, or by the peer of a queue pair.
+// The device may always read a region for its own sends.
 //
 // It is C's enum ibv_access_flags of infiniband/verbs.h: a set of the bits below.
 type AccessFlags uint32
 
 // The values of AccessFlags.
 const (
-
 	// The device may write for its own side: receives, results of reads and atomics.
 	AccessLocalWrite AccessFlags = 0x1 // IBV_ACCESS_LOCAL_WRITE
 
@@ -1739,11 +1896,13 @@ const (
 	// The memory has huge pages; of use with AccessOnDemand.
 	AccessHugetlb AccessFlags = 0x80 // IBV_ACCESS_HUGETLB
 
-	// The device may write out of order: faster on some machines. What a program may see before the completion is then in no order at all.
+	// The device may write out of order: faster on some machines. What a program may
+	// see before the completion is then in no order at all.
 	AccessRelaxedOrdering AccessFlags = 0x100000 // IBV_ACCESS_RELAXED_ORDERING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v AccessFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(AccessLocalWrite), "IBV_ACCESS_LOCAL_WRITE"},
@@ -1760,12 +1919,12 @@ func (v AccessFlags) String() string {
 
 // XRCDInitAttrMask says which members of XRCDInitAttr count.
 //
-// It is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_xrcd_init_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type XRCDInitAttrMask uint32
 
 // The values of XRCDInitAttrMask.
 const (
-
 	// FD.
 	XRCDInitAttrFD XRCDInitAttrMask = 0x1 // IBV_XRCD_INIT_ATTR_FD
 
@@ -1776,7 +1935,8 @@ const (
 	XRCDInitAttrReserved XRCDInitAttrMask = 0x4 // IBV_XRCD_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v XRCDInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(XRCDInitAttrFD), "IBV_XRCD_INIT_ATTR_FD"},
@@ -1792,7 +1952,6 @@ type ReregMRFlags uint32
 
 // The values of ReregMRFlags.
 const (
-
 	// The memory.
 	ReregMRChangeTranslation ReregMRFlags = 0x1 // IBV_REREG_MR_CHANGE_TRANSLATION
 
@@ -1806,7 +1965,8 @@ const (
 	ReregMRFlagsSupported ReregMRFlags = 0x7 // IBV_REREG_MR_FLAGS_SUPPORTED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ReregMRFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReregMRChangeTranslation), "IBV_REREG_MR_CHANGE_TRANSLATION"},
@@ -1823,11 +1983,11 @@ type MWType uint32
 
 // The values of MWType.
 const (
-
 	// Bound by a call of its own; the provider chooses the key.
 	MWType1 MWType = 1 // IBV_MW_TYPE_1
 
-	// Bound by a work request; the program chooses the low 8 bits of the key, and peers can make it invalid.
+	// Bound by a work request; the program chooses the low 8 bits of the key, and peers
+	// can make it invalid.
 	MWType2 MWType = 2 // IBV_MW_TYPE_2
 )
 
@@ -1849,7 +2009,6 @@ type Rate uint32
 
 // The values of Rate.
 const (
-
 	// The port's own speed.
 	RateMax      Rate = 0  // IBV_RATE_MAX
 	Rate2_5Gbps  Rate = 2  // IBV_RATE_2_5_GBPS
@@ -1939,7 +2098,6 @@ type SRQAttrMask uint32
 
 // The values of SRQAttrMask.
 const (
-
 	// MaxWR: resize the queue.
 	SRQMaxWR SRQAttrMask = 0x1 // IBV_SRQ_MAX_WR
 
@@ -1947,7 +2105,8 @@ const (
 	SRQLimit SRQAttrMask = 0x2 // IBV_SRQ_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SRQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQMaxWR), "IBV_SRQ_MAX_WR"},
@@ -1962,7 +2121,6 @@ type SRQType uint32
 
 // The values of SRQType.
 const (
-
 	// For RC, UC and UD.
 	SRQTBasic SRQType = 0 // IBV_SRQT_BASIC
 
@@ -1993,7 +2151,6 @@ type SRQInitAttrMask uint32
 
 // The values of SRQInitAttrMask.
 const (
-
 	// SRQType.
 	SRQInitAttrType SRQInitAttrMask = 0x1 // IBV_SRQ_INIT_ATTR_TYPE
 
@@ -2013,7 +2170,8 @@ const (
 	SRQInitAttrReserved SRQInitAttrMask = 0x20 // IBV_SRQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SRQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SRQInitAttrType), "IBV_SRQ_INIT_ATTR_TYPE"},
@@ -2032,7 +2190,6 @@ type WQType uint32
 
 // The values of WQType.
 const (
-
 	// For receiving.
 	WQTRQ WQType = 0 // IBV_WQT_RQ
 )
@@ -2053,7 +2210,6 @@ type WQInitAttrMask uint32
 
 // The values of WQInitAttrMask.
 const (
-
 	// CreateFlags.
 	WQInitAttrFlags WQInitAttrMask = 0x1 // IBV_WQ_INIT_ATTR_FLAGS
 
@@ -2061,7 +2217,8 @@ const (
 	WQInitAttrReserved WQInitAttrMask = 0x2 // IBV_WQ_INIT_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQInitAttrFlags), "IBV_WQ_INIT_ATTR_FLAGS"},
@@ -2076,7 +2233,6 @@ type WQFlags uint32
 
 // The values of WQFlags.
 const (
-
 	// The customer VLAN tag is taken off and put into the completion.
 	WQFlagsCVLANStripping WQFlags = 0x1 // IBV_WQ_FLAGS_CVLAN_STRIPPING
 
@@ -2093,7 +2249,8 @@ const (
 	WQFlagsReserved WQFlags = 0x10 // IBV_WQ_FLAGS_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQFlagsCVLANStripping), "IBV_WQ_FLAGS_CVLAN_STRIPPING"},
@@ -2111,7 +2268,6 @@ type WQState uint32
 
 // The values of WQState.
 const (
-
 	// As created: it is empty, nothing may be posted.
 	WQSReset WQState = 0 // IBV_WQS_RESET
 
@@ -2147,7 +2303,6 @@ type WQAttrMask uint32
 
 // The values of WQAttrMask.
 const (
-
 	// WQState.
 	WQAttrState WQAttrMask = 0x1 // IBV_WQ_ATTR_STATE
 
@@ -2161,7 +2316,8 @@ const (
 	WQAttrReserved WQAttrMask = 0x8 // IBV_WQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v WQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(WQAttrState), "IBV_WQ_ATTR_STATE"},
@@ -2173,17 +2329,18 @@ func (v WQAttrMask) String() string {
 
 // IndTableInitAttrMask says which members of RWQIndTableInitAttr count: none, today.
 //
-// It is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_ind_table_init_attr_mask of infiniband/verbs.h: a set of the bits
+// below.
 type IndTableInitAttrMask uint32
 
 // The values of IndTableInitAttrMask.
 const (
-
 	// The first bit without a meaning.
 	CreateIndTableReserved IndTableInitAttrMask = 0x1 // IBV_CREATE_IND_TABLE_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v IndTableInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateIndTableReserved), "IBV_CREATE_IND_TABLE_RESERVED"},
@@ -2197,7 +2354,6 @@ type QPType uint32
 
 // The values of QPType.
 const (
-
 	// Reliable connection: in order, exactly once, with RDMA and atomics, to one peer.
 	QPTRC QPType = 2 // IBV_QPT_RC
 
@@ -2248,7 +2404,6 @@ type QPInitAttrMask uint32
 
 // The values of QPInitAttrMask.
 const (
-
 	// PD.
 	QPInitAttrPD QPInitAttrMask = 0x1 // IBV_QP_INIT_ATTR_PD
 
@@ -2271,7 +2426,8 @@ const (
 	QPInitAttrSendOpsFlags QPInitAttrMask = 0x40 // IBV_QP_INIT_ATTR_SEND_OPS_FLAGS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPInitAttrPD), "IBV_QP_INIT_ATTR_PD"},
@@ -2291,7 +2447,6 @@ type QPCreateFlags uint32
 
 // The values of QPCreateFlags.
 const (
-
 	// Its own multicasts do not come back to it.
 	QPCreateBlockSelfMcastLb QPCreateFlags = 0x2 // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB
 
@@ -2308,7 +2463,8 @@ const (
 	QPCreatePCIWriteEndPadding QPCreateFlags = 0x800 // IBV_QP_CREATE_PCI_WRITE_END_PADDING
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPCreateFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPCreateBlockSelfMcastLb), "IBV_QP_CREATE_BLOCK_SELF_MCAST_LB"},
@@ -2321,12 +2477,12 @@ func (v QPCreateFlags) String() string {
 
 // QPCreateSendOpsFlags says which operations a QPEx shall be able to post.
 //
-// It is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_qp_create_send_ops_flags of infiniband/verbs.h: a set of the bits
+// below.
 type QPCreateSendOpsFlags uint32
 
 // The values of QPCreateSendOpsFlags.
 const (
-
 	// RDMA writes.
 	QPExWithRDMAWrite QPCreateSendOpsFlags = 0x1 // IBV_QP_EX_WITH_RDMA_WRITE
 
@@ -2364,7 +2520,8 @@ const (
 	QPExWithAtomicWrite QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPCreateSendOpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPExWithRDMAWrite), "IBV_QP_EX_WITH_RDMA_WRITE"},
@@ -2389,7 +2546,6 @@ type QPOpenAttrMask uint32
 
 // The values of QPOpenAttrMask.
 const (
-
 	// QPNum.
 	QPOpenAttrNum QPOpenAttrMask = 0x1 // IBV_QP_OPEN_ATTR_NUM
 
@@ -2406,7 +2562,8 @@ const (
 	QPOpenAttrReserved QPOpenAttrMask = 0x10 // IBV_QP_OPEN_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPOpenAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPOpenAttrNum), "IBV_QP_OPEN_ATTR_NUM"},
@@ -2417,14 +2574,14 @@ func (v QPOpenAttrMask) String() string {
 	})
 }
 
-// QPAttrMask says which members of QPAttr count. Each change of state needs some and permits others.
+// QPAttrMask says which members of QPAttr count. Each change of state needs some and
+// permits others.
 //
 // It is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPAttrMask uint32
 
 // The values of QPAttrMask.
 const (
-
 	// QPState.
 	QPAttrMaskState QPAttrMask = 0x1 // IBV_QP_STATE
 
@@ -2492,7 +2649,8 @@ const (
 	QPAttrMaskRateLimit QPAttrMask = 0x2000000 // IBV_QP_RATE_LIMIT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v QPAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(QPAttrMaskState), "IBV_QP_STATE"},
@@ -2527,7 +2685,6 @@ type QPState uint32
 
 // The values of QPState.
 const (
-
 	// As created: both queues are empty, nothing may be posted.
 	QPSReset QPState = 0 // IBV_QPS_RESET
 
@@ -2543,7 +2700,8 @@ const (
 	// Send queue drained: what was under way is finished, and what is posted waits.
 	QPSSQD QPState = 4 // IBV_QPS_SQD
 
-	// Send queue error: a send of UC or UD failed, and the send queue is flushed. Receives go on, and a move to RTS mends it.
+	// Send queue error: a send of UC or UD failed, and the send queue is flushed.
+	// Receives go on, and a move to RTS mends it.
 	QPSSQE QPState = 5 // IBV_QPS_SQE
 
 	// Error: everything is flushed. Only a move to RESET leads out.
@@ -2583,8 +2741,8 @@ type MigState uint32
 
 // The values of MigState.
 const (
-
-	// On its path, with no other at hand: the state to begin with, and after a migration.
+	// On its path, with no other at hand: the state to begin with, and after a
+	// migration.
 	MigMigrated MigState = 0 // IBV_MIG_MIGRATED
 
 	// The alternate path is being agreed upon with the peer.
@@ -2614,23 +2772,27 @@ type WROpcode uint32
 
 // The values of WROpcode.
 const (
-
-	// Write local buffers to remote memory; the remote program does not notice. RC, UC, XRC.
+	// Write local buffers to remote memory; the remote program does not notice. RC, UC,
+	// XRC.
 	WRRDMAWrite WROpcode = 0 // IBV_WR_RDMA_WRITE
 
-	// The same, and consume a receive work request at the other end, whose completion carries the immediate data. RC, UC, XRC.
+	// The same, and consume a receive work request at the other end, whose completion
+	// carries the immediate data. RC, UC, XRC.
 	WRRDMAWriteWithImm WROpcode = 1 // IBV_WR_RDMA_WRITE_WITH_IMM
 
-	// Send a message to whatever receive work request is next at the other end. All kinds.
+	// Send a message to whatever receive work request is next at the other end. All
+	// kinds.
 	WRSend WROpcode = 2 // IBV_WR_SEND
 
-	// The same with immediate data, which appears in the receiver's completion. RC, UC, UD, XRC.
+	// The same with immediate data, which appears in the receiver's completion. RC, UC,
+	// UD, XRC.
 	WRSendWithImm WROpcode = 3 // IBV_WR_SEND_WITH_IMM
 
 	// Read remote memory into local buffers. RC and XRC.
 	WRRDMARead WROpcode = 4 // IBV_WR_RDMA_READ
 
-	// Compare 8 bytes of remote memory and swap them if equal; the value before comes back either way. RC and XRC.
+	// Compare 8 bytes of remote memory and swap them if equal; the value before comes
+	// back either way. RC and XRC.
 	WRAtomicCmpAndSwp WROpcode = 5 // IBV_WR_ATOMIC_CMP_AND_SWP
 
 	// Add to 8 bytes of remote memory; the value before comes back. RC and XRC.
@@ -2695,24 +2857,29 @@ type SendFlags uint32
 
 // The values of SendFlags.
 const (
-
 	// Begin only when all RDMA reads and atomics posted before are done. RC and XRC.
 	SendFence SendFlags = 0x1 // IBV_SEND_FENCE
 
-	// Report success in a completion. Failures are reported always, and so is everything on a queue pair with SQSigAll. A queue whose slots are to become free needs one signaled request now and then.
+	// Report success in a completion. Failures are reported always, and so is
+	// everything on a queue pair with SQSigAll. A queue whose slots are to become free
+	// needs one signaled request now and then.
 	SendSignaled SendFlags = 0x2 // IBV_SEND_SIGNALED
 
-	// Wake a receiver that waits for solicited events only. For sends, and writes with immediate data.
+	// Wake a receiver that waits for solicited events only. For sends, and writes with
+	// immediate data.
 	SendSolicited SendFlags = 0x4 // IBV_SEND_SOLICITED
 
-	// Copy the data when posting, up to MaxInlineData bytes: keys are not looked at and the buffers are free at once. For sends and RDMA writes.
+	// Copy the data when posting, up to MaxInlineData bytes: keys are not looked at and
+	// the buffers are free at once. For sends and RDMA writes.
 	SendInline SendFlags = 0x8 // IBV_SEND_INLINE
 
-	// Let the device fill in the IPv4 header's and the TCP or UDP checksum. Raw packets, and UD with IPoIB.
+	// Let the device fill in the IPv4 header's and the TCP or UDP checksum. Raw
+	// packets, and UD with IPoIB.
 	SendIPCsum SendFlags = 0x10 // IBV_SEND_IP_CSUM
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v SendFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(SendFence), "IBV_SEND_FENCE"},
@@ -2730,7 +2897,6 @@ type OpsWROpcode uint32
 
 // The values of OpsWROpcode.
 const (
-
 	// Put a tagged buffer on the list.
 	WRTagAdd OpsWROpcode = 0 // IBV_WR_TAG_ADD
 
@@ -2761,7 +2927,6 @@ type OpsFlags uint32
 
 // The values of OpsFlags.
 const (
-
 	// Report success in a completion.
 	OpsSignaled OpsFlags = 0x1 // IBV_OPS_SIGNALED
 
@@ -2769,7 +2934,8 @@ const (
 	OpsTMSync OpsFlags = 0x2 // IBV_OPS_TM_SYNC
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v OpsFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(OpsSignaled), "IBV_OPS_SIGNALED"},
@@ -2784,7 +2950,6 @@ type CQAttrMask uint32
 
 // The values of CQAttrMask.
 const (
-
 	// Moderate.
 	CQAttrModerate CQAttrMask = 0x1 // IBV_CQ_ATTR_MODERATE
 
@@ -2792,7 +2957,8 @@ const (
 	CQAttrReserved CQAttrMask = 0x2 // IBV_CQ_ATTR_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CQAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQAttrModerate), "IBV_CQ_ATTR_MODERATE"},
@@ -2800,16 +2966,22 @@ func (v CQAttrMask) String() string {
 	})
 }
 
-// FlowFlags is C's enum ibv_flow_flags of infiniband/verbs.h: a set of the bits below.
+// FlowFlags says how a rule is applied.
+//
+// It is C's enum ibv_flow_flags of infiniband/verbs.h: a set of the bits below.
 type FlowFlags uint32
 
 // The values of FlowFlags.
 const (
+	// Packets go on to rules of lower priority as well.
 	FlowAttrFlagsDontTrap FlowFlags = 0x2 // IBV_FLOW_ATTR_FLAGS_DONT_TRAP
-	FlowAttrFlagsEgress   FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
+
+	// It is for packets that are sent.
+	FlowAttrFlagsEgress FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v FlowFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowAttrFlagsDontTrap), "IBV_FLOW_ATTR_FLAGS_DONT_TRAP"},
@@ -2817,15 +2989,24 @@ func (v FlowFlags) String() string {
 	})
 }
 
-// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values below.
+// FlowAttrType is what a rule is about.
+//
+// It is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values below.
 type FlowAttrType uint32
 
 // The values of FlowAttrType.
 const (
-	FlowAttrNormal     FlowAttrType = 0 // IBV_FLOW_ATTR_NORMAL
+	// What its specifications say.
+	FlowAttrNormal FlowAttrType = 0 // IBV_FLOW_ATTR_NORMAL
+
+	// Whatever no other rule takes.
 	FlowAttrAllDefault FlowAttrType = 1 // IBV_FLOW_ATTR_ALL_DEFAULT
-	FlowAttrMcDefault  FlowAttrType = 2 // IBV_FLOW_ATTR_MC_DEFAULT
-	FlowAttrSniffer    FlowAttrType = 3 // IBV_FLOW_ATTR_SNIFFER
+
+	// Multicast that no other rule takes.
+	FlowAttrMcDefault FlowAttrType = 2 // IBV_FLOW_ATTR_MC_DEFAULT
+
+	// A copy of everything at the port.
+	FlowAttrSniffer FlowAttrType = 3 // IBV_FLOW_ATTR_SNIFFER
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2843,26 +3024,58 @@ func (v FlowAttrType) String() string {
 	return "FlowAttrType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values below.
+// FlowSpecType is the kind of a specification: the header that it matches, or what
+// becomes of the packet.
+//
+// It is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values below.
 type FlowSpecType uint32
 
 // The values of FlowSpecType.
 const (
-	FlowSpecTypeEth          FlowSpecType = 32   // IBV_FLOW_SPEC_ETH
-	FlowSpecTypeIPv4         FlowSpecType = 48   // IBV_FLOW_SPEC_IPV4
-	FlowSpecTypeIPv6         FlowSpecType = 49   // IBV_FLOW_SPEC_IPV6
-	FlowSpecTypeIPv4Ext      FlowSpecType = 50   // IBV_FLOW_SPEC_IPV4_EXT
-	FlowSpecTypeESP          FlowSpecType = 52   // IBV_FLOW_SPEC_ESP
-	FlowSpecTypeTCP          FlowSpecType = 64   // IBV_FLOW_SPEC_TCP
-	FlowSpecTypeUDP          FlowSpecType = 65   // IBV_FLOW_SPEC_UDP
-	FlowSpecTypeVXLANTunnel  FlowSpecType = 80   // IBV_FLOW_SPEC_VXLAN_TUNNEL
-	FlowSpecTypeGRE          FlowSpecType = 81   // IBV_FLOW_SPEC_GRE
-	FlowSpecTypeMPLS         FlowSpecType = 96   // IBV_FLOW_SPEC_MPLS
-	FlowSpecTypeInner        FlowSpecType = 256  // IBV_FLOW_SPEC_INNER
-	FlowSpecTypeActionTag    FlowSpecType = 4096 // IBV_FLOW_SPEC_ACTION_TAG
-	FlowSpecTypeActionDrop   FlowSpecType = 4097 // IBV_FLOW_SPEC_ACTION_DROP
+	// The Ethernet header.
+	FlowSpecTypeEth FlowSpecType = 32 // IBV_FLOW_SPEC_ETH
+
+	// The IPv4 header's addresses.
+	FlowSpecTypeIPv4 FlowSpecType = 48 // IBV_FLOW_SPEC_IPV4
+
+	// The IPv6 header.
+	FlowSpecTypeIPv6 FlowSpecType = 49 // IBV_FLOW_SPEC_IPV6
+
+	// More of the IPv4 header.
+	FlowSpecTypeIPv4Ext FlowSpecType = 50 // IBV_FLOW_SPEC_IPV4_EXT
+
+	// The IPsec header.
+	FlowSpecTypeESP FlowSpecType = 52 // IBV_FLOW_SPEC_ESP
+
+	// The TCP ports.
+	FlowSpecTypeTCP FlowSpecType = 64 // IBV_FLOW_SPEC_TCP
+
+	// The UDP ports.
+	FlowSpecTypeUDP FlowSpecType = 65 // IBV_FLOW_SPEC_UDP
+
+	// The VXLAN header.
+	FlowSpecTypeVXLANTunnel FlowSpecType = 80 // IBV_FLOW_SPEC_VXLAN_TUNNEL
+
+	// The GRE header.
+	FlowSpecTypeGRE FlowSpecType = 81 // IBV_FLOW_SPEC_GRE
+
+	// An MPLS label.
+	FlowSpecTypeMPLS FlowSpecType = 96 // IBV_FLOW_SPEC_MPLS
+
+	// With one of the others: the header inside of a tunnel.
+	FlowSpecTypeInner FlowSpecType = 256 // IBV_FLOW_SPEC_INNER
+
+	// Put a number into the completion.
+	FlowSpecTypeActionTag FlowSpecType = 4096 // IBV_FLOW_SPEC_ACTION_TAG
+
+	// Drop the packet.
+	FlowSpecTypeActionDrop FlowSpecType = 4097 // IBV_FLOW_SPEC_ACTION_DROP
+
+	// Do what a FlowAction says.
 	FlowSpecTypeActionHandle FlowSpecType = 4098 // IBV_FLOW_SPEC_ACTION_HANDLE
-	FlowSpecTypeActionCount  FlowSpecType = 4099 // IBV_FLOW_SPEC_ACTION_COUNT
+
+	// Count the packet.
+	FlowSpecTypeActionCount FlowSpecType = 4099 // IBV_FLOW_SPEC_ACTION_COUNT
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2902,15 +3115,20 @@ func (v FlowSpecType) String() string {
 	return "FlowSpecType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set of the bits below.
+// FlowActionESPMask says which members of FlowActionESPAttr count.
+//
+// It is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set of the bits
+// below.
 type FlowActionESPMask uint32
 
 // The values of FlowActionESPMask.
 const (
+	// ESN.
 	FlowActionESPMaskESN FlowActionESPMask = 0x1 // IBV_FLOW_ACTION_ESP_MASK_ESN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v FlowActionESPMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(FlowActionESPMaskESN), "IBV_FLOW_ACTION_ESP_MASK_ESN"},
@@ -2919,7 +3137,10 @@ func (v FlowActionESPMask) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-	SysfsNameMax = 64  // IBV_SYSFS_NAME_MAX
+	// The room for a device's name in bytes, the zero byte included.
+	SysfsNameMax = 64 // IBV_SYSFS_NAME_MAX
+
+	// The room for a path in bytes, the zero byte included.
 	SysfsPathMax = 256 // IBV_SYSFS_PATH_MAX
 )
 
@@ -2930,7 +3151,6 @@ type CQInitAttrMask uint32
 
 // The values of CQInitAttrMask.
 const (
-
 	// Flags.
 	CQInitAttrMaskFlags CQInitAttrMask = 0x1 // IBV_CQ_INIT_ATTR_MASK_FLAGS
 
@@ -2938,7 +3158,8 @@ const (
 	CQInitAttrMaskPD CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_PD
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CQInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CQInitAttrMaskFlags), "IBV_CQ_INIT_ATTR_MASK_FLAGS"},
@@ -2948,20 +3169,22 @@ func (v CQInitAttrMask) String() string {
 
 // CreateCQAttrFlags says how a completion queue is made.
 //
-// It is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set of the bits
+// below.
 type CreateCQAttrFlags uint32
 
 // The values of CreateCQAttrFlags.
 const (
-
-	// One thread at a time polls it, so no locks are needed. Goroutines must be kept from breaking it.
+	// One thread at a time polls it, so no locks are needed. Goroutines must be kept
+	// from breaking it.
 	CreateCQAttrSingleThreaded CreateCQAttrFlags = 0x1 // IBV_CREATE_CQ_ATTR_SINGLE_THREADED
 
 	// It does not break when it overflows: old entries are lost.
 	CreateCQAttrIgnoreOverrun CreateCQAttrFlags = 0x2 // IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CreateCQAttrFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(CreateCQAttrSingleThreaded), "IBV_CREATE_CQ_ATTR_SINGLE_THREADED"},
@@ -2971,12 +3194,12 @@ func (v CreateCQAttrFlags) String() string {
 
 // ParentDomainInitAttrMask says which members of ParentDomainInitAttr count.
 //
-// It is C's enum ibv_parent_domain_init_attr_mask of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_parent_domain_init_attr_mask of infiniband/verbs.h: a set of the
+// bits below.
 type ParentDomainInitAttrMask uint32
 
 // The values of ParentDomainInitAttrMask.
 const (
-
 	// Alloc and Free.
 	ParentDomainInitAttrAllocators ParentDomainInitAttrMask = 0x1 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
 
@@ -2984,7 +3207,8 @@ const (
 	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ParentDomainInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ParentDomainInitAttrAllocators), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS"},
@@ -2992,13 +3216,19 @@ func (v ParentDomainInitAttrMask) String() string {
 	})
 }
 
-// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of the values below.
+// CounterDescription is what to count.
+//
+// It is C's enum ibv_counter_description of infiniband/verbs.h: one of the values
+// below.
 type CounterDescription uint32
 
 // The values of CounterDescription.
 const (
+	// Packets.
 	CounterPackets CounterDescription = 0 // IBV_COUNTER_PACKETS
-	CounterBytes   CounterDescription = 1 // IBV_COUNTER_BYTES
+
+	// Bytes.
+	CounterBytes CounterDescription = 1 // IBV_COUNTER_BYTES
 )
 
 // String is C's name for v, or its number where C has none.
@@ -3012,15 +3242,20 @@ func (v CounterDescription) String() string {
 	return "CounterDescription(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of the bits below.
+// ReadCountersFlags says how counters are read.
+//
+// It is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of the bits
+// below.
 type ReadCountersFlags uint32
 
 // The values of ReadCountersFlags.
 const (
+	// A value of a short while ago will do.
 	ReadCountersAttrPreferCached ReadCountersFlags = 0x1 // IBV_READ_COUNTERS_ATTR_PREFER_CACHED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ReadCountersFlags) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ReadCountersAttrPreferCached), "IBV_READ_COUNTERS_ATTR_PREFER_CACHED"},
@@ -3034,7 +3269,6 @@ type ValuesMask uint32
 
 // The values of ValuesMask.
 const (
-
 	// RawClock.
 	ValuesMaskRawClock ValuesMask = 0x1 // IBV_VALUES_MASK_RAW_CLOCK
 
@@ -3042,7 +3276,8 @@ const (
 	ValuesMaskReserved ValuesMask = 0x2 // IBV_VALUES_MASK_RESERVED
 )
 
-// String lists the bits of v by C's names, and what has none as a number; no bits are "0".
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v ValuesMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ValuesMaskRawClock), "IBV_VALUES_MASK_RAW_CLOCK"},
@@ -3057,7 +3292,6 @@ type ReregMRErrCode int32
 
 // The values of ReregMRErrCode.
 const (
-
 	// The arguments were wrong; the region is as it was.
 	ReregMRErrInput ReregMRErrCode = -1 // IBV_REREG_MR_ERR_INPUT
 
@@ -3070,7 +3304,8 @@ const (
 	// The kernel refused; the region must not be used any more.
 	ReregMRErrCmd ReregMRErrCode = -4 // IBV_REREG_MR_ERR_CMD
 
-	// The kernel refused, and the new memory could not be given back to a child; the region must not be used any more.
+	// The kernel refused, and the new memory could not be given back to a child; the
+	// region must not be used any more.
 	ReregMRErrCmdAndDoForkNew ReregMRErrCode = -5 // IBV_REREG_MR_ERR_CMD_AND_DO_FORK_NEW
 )
 
@@ -3091,34 +3326,45 @@ func (v ReregMRErrCode) String() string {
 	return "ReregMRErrCode(" + strconv.FormatInt(int64(v), 10) + ")"
 }
 
-// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of
+// infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalFirst = 1048576
 
-// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of infiniband/ib_user_ioctl_verbs.h.
+// IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of
+// infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalLast = 536870912
 
-// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. In DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
+// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. A
+// bit of DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
 const DeviceRawScatterFCS = 17179869184
 
-// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of infiniband/verbs.h. In DeviceCapFlagsEx: writes over PCI can be padded to whole cache lines.
+// DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of
+// infiniband/verbs.h. A bit of DeviceCapFlagsEx: writes over PCI can be padded to whole
+// cache lines.
 const DevicePCIWriteEndPadding = 68719476736
 
-// EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h.
+// EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h. It is the length
+// of a MAC address in bytes.
 const EthernetLlSize = 6
 
-// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
+// infiniband/verbs.h. It is the lowest UDP port that RoCE v2 sends from.
 const IBRoCEUDPEncapValidPortMin = 49152
 
-// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of infiniband/verbs.h.
+// IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of
+// infiniband/verbs.h. It is the highest UDP port that RoCE v2 sends from.
 const IBRoCEUDPEncapValidPortMax = 65535
 
-// IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h.
+// IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h. It has
+// the bits of a flow label.
 const IBGRHFlowlabelMask = 1048575
 
-// AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h. The first of the flags that a kernel which does not know them ignores.
+// AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h.
+// It is the first of the flags that a kernel which does not know them ignores.
 const AccessOptionalFirst = 1048576
 
-// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of infiniband/ib_user_ioctl_verbs.h, 56 bytes.
+// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
+// infiniband/ib_user_ioctl_verbs.h, 56 bytes.
 type FlowActionESPKeymatAESGCM struct {
 	_      structs.HostLayout
 	IV     uint64    // __aligned_u64 iv
@@ -3140,7 +3386,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPKeymatAESGCM{})-8]
 }
 
-// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of infiniband/ib_user_ioctl_verbs.h, 4 bytes.
+// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of
+// infiniband/ib_user_ioctl_verbs.h, 4 bytes.
 type FlowActionESPReplayBmp struct {
 	_    structs.HostLayout
 	Size uint32 // __u32 size
@@ -3152,7 +3399,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPReplayBmp{})-4]
 }
 
-// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of
+// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESPEncap struct {
 	_           structs.HostLayout
 	valPtrUnion struct {
@@ -3225,7 +3473,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPEncap{})-8]
 }
 
-// FlowActionESP is C's struct ib_uverbs_flow_action_esp of infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESP is C's struct ib_uverbs_flow_action_esp of
+// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
 type FlowActionESP struct {
 	_             structs.HostLayout
 	Spi           uint32 // __u32 spi
@@ -3245,7 +3494,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESP{})-8]
 }
 
-// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48 bytes.
+// IBUverbsQueryPortRespEx is PortAttr as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48
+// bytes.
 type IBUverbsQueryPortRespEx struct {
 	_             structs.HostLayout
 	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
@@ -3261,7 +3513,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQueryPortRespEx{})-4]
 }
 
-// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20 bytes.
+// IBUverbsQPCap is QPCap as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20 bytes.
 type IBUverbsQPCap struct {
 	_             structs.HostLayout
 	MaxSendWR     uint32 // __u32 max_send_wr
@@ -3281,7 +3535,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQPCap{})-4]
 }
 
-// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of infiniband/ib_user_ioctl_verbs.h, 32 bytes.
+// IBUverbsGIDEntry is GIDEntry as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_gid_entry of infiniband/ib_user_ioctl_verbs.h, 32 bytes.
 type IBUverbsGIDEntry struct {
 	_             structs.HostLayout
 	GID           [2]uint64 // __aligned_u64 gid[2]
@@ -3301,7 +3557,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsGIDEntry{})-8]
 }
 
-// GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes. It holds the two halves that InfiniBand knows.
+// GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes. It holds the
+// two halves that InfiniBand knows.
 type GIDGlobal struct {
 	_ structs.HostLayout
 
@@ -3319,7 +3576,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GIDGlobal{})-8]
 }
 
-// GID is a global identifier of a port, 16 bytes in network byte order. With RoCE it is the IPv6 address that a packet carries, or an IPv4 address mapped into one.
+// GID is a global identifier of a port, 16 bytes in network byte order. With RoCE it is
+// the IPv6 address that a packet carries, or an IPv4 address mapped into one.
 //
 // It is C's union ibv_gid of infiniband/verbs.h, 16 bytes.
 type GID struct {
@@ -3328,13 +3586,15 @@ type GID struct {
 	data [16]byte
 }
 
-// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid as long as the union is. It holds the bytes as they travel.
+// Raw views the bytes of the union as its member uint8_t raw[16]; the pointer is valid
+// as long as the union is. It holds the bytes as they travel.
 func (s *GID) Raw() *[16]uint8 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*[16]uint8)(unsafe.Pointer(&s.data))
 }
 
-// Global views the bytes of the union as its member struct {...} global; the pointer is valid as long as the union is. It holds the two halves that InfiniBand knows.
+// Global views the bytes of the union as its member struct {...} global; the pointer is
+// valid as long as the union is. It holds the two halves that InfiniBand knows.
 func (s *GID) Global() *GIDGlobal {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*GIDGlobal)(unsafe.Pointer(&s.data))
@@ -3402,13 +3662,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AllocDMAttr{})-8]
 }
 
-// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t).
+// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in
+// struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *,
+// size_t).
 type DMMemcpyToDMFunc uintptr
 
-// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t).
+// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm
+// in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t,
+// size_t).
 type DMMemcpyFromDMFunc uintptr
 
-// DM is memory of the device itself. Programs copy into it and out of it, and peers reach it by a memory region.
+// DM is memory of the device itself. Programs copy into it and out of it, and peers
+// reach it by a memory region.
 //
 // It is C's struct ibv_dm of infiniband/verbs.h, 32 bytes.
 type DM struct {
@@ -3440,7 +3705,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DM{})-8]
 }
 
-// DeviceAttr is what a device can do, and at most. Limits of one resource are upper bounds: others may run out first.
+// DeviceAttr is what a device can do, and at most. Limits of one resource are upper
+// bounds: others may run out first.
 //
 // It is C's struct ibv_device_attr of infiniband/verbs.h, 232 bytes.
 type DeviceAttr struct {
@@ -3479,7 +3745,8 @@ type DeviceAttr struct {
 	// What it can do.
 	DeviceCapFlags DeviceCapFlags // unsigned int device_cap_flags
 
-	// The most scatter/gather entries of a work request; RDMA reads have their own limit.
+	// The most scatter/gather entries of a work request; RDMA reads have their own
+	// limit.
 	MaxSGE int32 // int max_sge
 
 	// The most scatter/gather entries of an RDMA read.
@@ -3497,7 +3764,8 @@ type DeviceAttr struct {
 	// The most protection domains.
 	MaxPD int32 // int max_pd
 
-	// The most RDMA reads and atomics that one queue pair can answer at a time: the bound of MaxDestRdAtomic.
+	// The most RDMA reads and atomics that one queue pair can answer at a time: the
+	// bound of MaxDestRdAtomic.
 	MaxQPRdAtom int32 // int max_qp_rd_atom
 
 	// The same for end-to-end contexts; RD, which no device has.
@@ -3506,7 +3774,8 @@ type DeviceAttr struct {
 	// The most RDMA reads and atomics that the whole device can answer at a time.
 	MaxResRdAtom int32 // int max_res_rd_atom
 
-	// The most RDMA reads and atomics that one queue pair can have under way: the bound of MaxRdAtomic.
+	// The most RDMA reads and atomics that one queue pair can have under way: the bound
+	// of MaxRdAtomic.
 	MaxQPInitRdAtom int32 // int max_qp_init_rd_atom
 
 	// The same for end-to-end contexts; RD, which no device has.
@@ -3560,7 +3829,8 @@ type DeviceAttr struct {
 	// The most P_Keys of a port.
 	MaxPkeys uint16 // uint16_t max_pkeys
 
-	// How long the device itself may take to acknowledge: 4.096 microseconds * 2^n. A Timeout of its peers should be longer.
+	// How long the device itself may take to acknowledge: 4.096 microseconds * 2^n. A
+	// Timeout of its peers should be longer.
 	LocalCAAckDelay uint8 // uint8_t local_ca_ack_delay
 
 	// How many ports it has.
@@ -3629,7 +3899,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QueryDeviceExInput{})-4]
 }
 
-// ODPCapsPerTransportCaps is the untagged struct at struct ibv_odp_caps.per_transport_caps in C, 12 bytes. Which operations, for each kind of queue pair.
+// ODPCapsPerTransportCaps is the untagged struct at struct
+// ibv_odp_caps.per_transport_caps in C, 12 bytes. Which operations, for each kind of
+// queue pair.
 type ODPCapsPerTransportCaps struct {
 	_ structs.HostLayout
 
@@ -3802,7 +4074,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQModerationCaps{})-2]
 }
 
-// PCIAtomicCaps is which atomic operations a device makes over PCI, each as bits of PCIAtomicOpSize.
+// PCIAtomicCaps is which atomic operations a device makes over PCI, each as bits of
+// PCIAtomicOpSize.
 //
 // It is C's struct ibv_pci_atomic_caps of infiniband/verbs.h, 6 bytes.
 type PCIAtomicCaps struct {
@@ -3826,7 +4099,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PCIAtomicCaps{})-2]
 }
 
-// DeviceAttrEx is what a device can do beyond DeviceAttr. What an older provider does not know is 0.
+// DeviceAttrEx is what a device can do beyond DeviceAttr. What an older provider does
+// not know is 0.
 //
 // It is C's struct ibv_device_attr_ex of infiniband/verbs.h, 400 bytes.
 type DeviceAttrEx struct {
@@ -3951,7 +4225,8 @@ type PortAttr struct {
 	// How many low bits of its LIDs are path bits: it has 2^LMC LIDs.
 	LMC uint8 // uint8_t lmc
 
-	// The virtual lanes that it has, as a code: 1 for one, 2 for two, 3 for four, 4 for eight, 5 for fifteen.
+	// The virtual lanes that it has, as a code: 1 for one, 2 for two, 3 for four, 4 for
+	// eight, 5 for fifteen.
 	MaxVLNum uint8 // uint8_t max_vl_num
 
 	// The service level to the subnet manager.
@@ -3963,13 +4238,16 @@ type PortAttr struct {
 	// How the subnet manager has initialised it.
 	InitTypeReply uint8 // uint8_t init_type_reply
 
-	// The lanes that it uses, as a code: 1 for one, 2 for 4, 4 for 8, 8 for 12, 16 for 2.
+	// The lanes that it uses, as a code: 1 for one, 2 for 4, 4 for 8, 8 for 12, 16 for
+	// 2.
 	ActiveWidth uint8 // uint8_t active_width
 
-	// The speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16 for 14, 32 for 25, 64 for 50, 128 for 100.
+	// The speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16 for
+	// 14, 32 for 25, 64 for 50, 128 for 100.
 	ActiveSpeed uint8 // uint8_t active_speed
 
-	// The link itself, as a code: 1 sleeps, 2 looks for a partner, 3 is disabled, 4 trains, 5 is up, 6 recovers from an error, 7 tests.
+	// The link itself, as a code: 1 sleeps, 2 looks for a partner, 3 is disabled, 4
+	// trains, 5 is up, 6 recovers from an error, 7 tests.
 	PhysState uint8 // uint8_t phys_state
 
 	// What it is a port of, one of LinkLayerInfiniband and its like.
@@ -4010,7 +4288,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PortAttr{})-4]
 }
 
-// AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8 bytes. What it happened to; the event's type says which member counts.
+// AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8
+// bytes. What it happened to; the event's type says which member counts.
 type AsyncEventElement struct {
 	_    structs.HostLayout
 	_    [0]uint64
@@ -4083,7 +4362,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AsyncEventElement{})-8]
 }
 
-// AsyncEvent is something that has happened, other than completions. Each one that was read must be acknowledged, or else the object that it is about cannot be destroyed.
+// AsyncEvent is something that has happened, other than completions. Each one that was
+// read must be acknowledged, or else the object that it is about cannot be destroyed.
 //
 // It is C's struct ibv_async_event of infiniband/verbs.h, 16 bytes.
 type AsyncEvent struct {
@@ -4104,7 +4384,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AsyncEvent{})-8]
 }
 
-// WC is a work completion: how one work request ended. If Status is not WCSuccess, only WRID, Status, QPNum and VendorErr mean anything.
+// WC is a work completion: how one work request ended. If Status is not WCSuccess, only
+// WRID, Status, QPNum and VendorErr mean anything.
 //
 // It is C's struct ibv_wc of infiniband/verbs.h, 48 bytes.
 type WC struct {
@@ -4116,13 +4397,16 @@ type WC struct {
 	// How it ended.
 	Status WCStatus // enum ibv_wc_status status
 
-	// What was completed, if Status is success. Those of the receive side have the bit of WCRecv set.
+	// What was completed, if Status is success. Those of the receive side have the bit
+	// of WCRecv set.
 	Opcode WCOpcode // enum ibv_wc_opcode opcode
 
 	// The device's own code for what went wrong; its meaning is the vendor's.
 	VendorErr uint32 // uint32_t vendor_err
 
-	// How many bytes were received, or read by RDMA or an atomic. On UD queue pairs it counts the 40 bytes that stand in front of the data. It is not defined for sends and writes.
+	// How many bytes were received, or read by RDMA or an atomic. On UD queue pairs it
+	// counts the 40 bytes that stand in front of the data. It is not defined for sends
+	// and writes.
 	ByteLen      uint32 // uint32_t byte_len
 	immDataUnion struct {
 		_    [0]uint32
@@ -4138,7 +4422,8 @@ type WC struct {
 	// Which of the other members are there, and what the device has checked.
 	WCFlags WCFlags // unsigned int wc_flags
 
-	// Which entry of the port's P_Key table the message matched; only on the GSI queue pair.
+	// Which entry of the port's P_Key table the message matched; only on the GSI queue
+	// pair.
 	PKeyIndex uint16 // uint16_t pkey_index
 
 	// The sender's LID, its low 16 bits; UD on InfiniBand.
@@ -4147,12 +4432,14 @@ type WC struct {
 	// The service level, 0 to 15, that the message came with; UD.
 	SL uint8 // uint8_t sl
 
-	// The low bits of the LID that the message was sent to, as many as the port's LMC; UD on InfiniBand, and not for multicast.
+	// The low bits of the LID that the message was sent to, as many as the port's LMC;
+	// UD on InfiniBand, and not for multicast.
 	DLIDPathBits uint8 // uint8_t dlid_path_bits
 	_            [2]byte
 }
 
-// ImmData reads the member __be32 imm_data. The sender's immediate data, in network byte order, if WCFlags has WCWithImm.
+// ImmData reads the member __be32 imm_data. The sender's immediate data, in network
+// byte order, if WCFlags has WCWithImm.
 func (s *WC) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -4164,7 +4451,8 @@ func (s *WC) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidatedRKey reads the member uint32_t invalidated_rkey. The remote key that the sender made invalid, if WCFlags has WCWithInv.
+// InvalidatedRKey reads the member uint32_t invalidated_rkey. The remote key that the
+// sender made invalid, if WCFlags has WCWithInv.
 func (s *WC) InvalidatedRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -4209,7 +4497,8 @@ type MWBindInfo struct {
 	// In bytes; 0 closes the window.
 	Length uint64 // uint64_t length
 
-	// What peers may do: AccessRemoteRead, AccessRemoteWrite, AccessRemoteAtomic, and AccessZeroBased.
+	// What peers may do: AccessRemoteRead, AccessRemoteWrite, AccessRemoteAtomic, and
+	// AccessZeroBased.
 	MWAccessFlags AccessFlags // unsigned int mw_access_flags
 	_             [4]byte
 }
@@ -4223,7 +4512,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBindInfo{})-8]
 }
 
-// PD is a protection domain: queue pairs use memory regions, windows and address handles of their own domain alone.
+// PD is a protection domain: queue pairs use memory regions, windows and address
+// handles of their own domain alone.
 //
 // It is C's struct ibv_pd of infiniband/verbs.h, 16 bytes.
 type PD struct {
@@ -4260,7 +4550,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TDInitAttr{})-4]
 }
 
-// TD is a thread domain: a promise that the objects in it are used by one thread at a time, so that the provider may leave out its locks. Goroutines must be kept from breaking it.
+// TD is a thread domain: a promise that the objects in it are used by one thread at a
+// time, so that the provider may leave out its locks. Goroutines must be kept from
+// breaking it.
 //
 // It is C's struct ibv_td of infiniband/verbs.h, 8 bytes.
 type TD struct {
@@ -4285,7 +4577,8 @@ type XRCDInitAttr struct {
 	// Which of the members below count: both, today.
 	CompMask XRCDInitAttrMask // uint32_t comp_mask
 
-	// An open file whose inode names the domain among processes, or -1 for a domain of one's own.
+	// An open file whose inode names the domain among processes, or -1 for a domain of
+	// one's own.
 	FD int32 // int fd
 
 	// O_CREAT to create the domain if there is none, O_EXCL to insist on that.
@@ -4300,7 +4593,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(XRCDInitAttr{})-4]
 }
 
-// XRCD is an XRC domain: receivers in it share their queue pairs' connections, even among processes.
+// XRCD is an XRC domain: receivers in it share their queue pairs' connections, even
+// among processes.
 //
 // It is C's struct ibv_xrcd of infiniband/verbs.h, 8 bytes.
 type XRCD struct {
@@ -4316,7 +4610,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(XRCD{})-8]
 }
 
-// MR is a memory region: memory that the device may use, pinned unless it pages on demand. The memory must stay mapped where it is until the region is deregistered.
+// MR is a memory region: memory that the device may use, pinned unless it pages on
+// demand. The memory must stay mapped where it is until the region is deregistered.
 //
 // It is C's struct ibv_mr of infiniband/verbs.h, 48 bytes.
 type MR struct {
@@ -4340,7 +4635,8 @@ type MR struct {
 	// The key for scatter/gather entries of this device.
 	LKey uint32 // uint32_t lkey
 
-	// The key for peers, who must be told it and the address. It opens what the access flags permit.
+	// The key for peers, who must be told it and the address. It opens what the access
+	// flags permit.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 }
@@ -4357,7 +4653,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MR{})-8]
 }
 
-// MW is a memory window: a part of a memory region opened for peers, and closed, without a call into the kernel.
+// MW is a memory window: a part of a memory region opened for peers, and closed,
+// without a call into the kernel.
 //
 // It is C's struct ibv_mw of infiniband/verbs.h, 32 bytes.
 type MW struct {
@@ -4399,16 +4696,20 @@ type GlobalRoute struct {
 	// The receiver's port.
 	DGID GID // union ibv_gid dgid
 
-	// The flow that packets belong to, 20 bits, or 0. Switches and routers may spread load by it.
+	// The flow that packets belong to, 20 bits, or 0. Switches and routers may spread
+	// load by it.
 	FlowLabel uint32 // uint32_t flow_label
 
-	// Which entry of this port's GID table is the sender. With RoCE it decides the packets' version, IP address and VLAN.
+	// Which entry of this port's GID table is the sender. With RoCE it decides the
+	// packets' version, IP address and VLAN.
 	SGIDIndex uint8 // uint8_t sgid_index
 
-	// How many routers a packet may pass, at most 255; with 0 or 1 it stays in its subnet.
+	// How many routers a packet may pass, at most 255; with 0 or 1 it stays in its
+	// subnet.
 	HopLimit uint8 // uint8_t hop_limit
 
-	// The priority that routers see: the GRH's traffic class, or IP's byte of DSCP and ECN.
+	// The priority that routers see: the GRH's traffic class, or IP's byte of DSCP and
+	// ECN.
 	TrafficClass uint8 // uint8_t traffic_class
 	_            [1]byte
 }
@@ -4423,7 +4724,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GlobalRoute{})-8]
 }
 
-// GRH is the global routing header, the first 40 bytes of what a UD queue pair receives. On InfiniBand, RoCE v1 and RoCE v2 over IPv6 it is the sender's; with IPv4 the last 20 bytes are the IPv4 header, and the rest is undefined.
+// GRH is the global routing header, the first 40 bytes of what a UD queue pair
+// receives. On InfiniBand, RoCE v1 and RoCE v2 over IPv6 it is the sender's; with IPv4
+// the last 20 bytes are the IPv4 header, and the rest is undefined.
 //
 // It is C's struct ibv_grh of infiniband/verbs.h, 40 bytes.
 type GRH struct {
@@ -4459,7 +4762,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GRH{})-8]
 }
 
-// AHAttr is the way to another port: an address handle is made of it, and a connected queue pair sends along it.
+// AHAttr is the way to another port: an address handle is made of it, and a connected
+// queue pair sends along it.
 //
 // It is C's struct ibv_ah_attr of infiniband/verbs.h, 32 bytes.
 type AHAttr struct {
@@ -4500,7 +4804,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AHAttr{})-8]
 }
 
-// SRQAttr is how large a shared receive queue is, and when it calls for more. Creating one writes back what it got, which is at least what was asked for.
+// SRQAttr is how large a shared receive queue is, and when it calls for more. Creating
+// one writes back what it got, which is at least what was asked for.
 //
 // It is C's struct ibv_srq_attr of infiniband/verbs.h, 12 bytes.
 type SRQAttr struct {
@@ -4512,7 +4817,8 @@ type SRQAttr struct {
 	// The most scatter/gather entries of a receive.
 	MaxSGE uint32 // uint32_t max_sge
 
-	// The event EventSRQLimitReached comes once when fewer receives than this are left; 0 is never. Creating ignores it.
+	// The event EventSRQLimitReached comes once when fewer receives than this are left;
+	// 0 is never. Creating ignores it.
 	SRQLimit uint32 // uint32_t srq_limit
 }
 
@@ -4742,7 +5048,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RWQIndTableInitAttr{})-8]
 }
 
-// QPCap is how large the queues of a queue pair are. Creating one writes back what it got, which is at least what was asked for.
+// QPCap is how large the queues of a queue pair are. Creating one writes back what it
+// got, which is at least what was asked for.
 //
 // It is C's struct ibv_qp_cap of infiniband/verbs.h, 20 bytes.
 type QPCap struct {
@@ -4751,13 +5058,15 @@ type QPCap struct {
 	// The most work requests outstanding on the send queue.
 	MaxSendWR uint32 // uint32_t max_send_wr
 
-	// The most work requests outstanding on the receive queue; ignored with a shared one.
+	// The most work requests outstanding on the receive queue; ignored with a shared
+	// one.
 	MaxRecvWR uint32 // uint32_t max_recv_wr
 
 	// The most scatter/gather entries of a send.
 	MaxSendSGE uint32 // uint32_t max_send_sge
 
-	// The most scatter/gather entries of a receive; ignored with a shared receive queue.
+	// The most scatter/gather entries of a receive; ignored with a shared receive
+	// queue.
 	MaxRecvSGE uint32 // uint32_t max_recv_sge
 
 	// The most bytes of a message that are sent inline.
@@ -4844,7 +5153,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RxHashConf{})-8]
 }
 
-// QPInitAttrEx describes a queue pair to be created, with all that QPInitAttr has no room for.
+// QPInitAttrEx describes a queue pair to be created, with all that QPInitAttr has no
+// room for.
 //
 // It is C's struct ibv_qp_init_attr_ex of infiniband/verbs.h, 136 bytes.
 type QPInitAttrEx struct {
@@ -4887,7 +5197,8 @@ type QPInitAttrEx struct {
 	MaxTSOHeader uint16 // uint16_t max_tso_header
 	_            [2]byte
 
-	// The work queues that received packets are spread over, in place of a receive queue.
+	// The work queues that received packets are spread over, in place of a receive
+	// queue.
 	RWQIndTbl *RWQIndTable // struct ibv_rwq_ind_table *rwq_ind_tbl
 
 	// How received packets are spread.
@@ -4922,7 +5233,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPInitAttrEx{})-8]
 }
 
-// QPOpenAttr says which queue pair of another process to open: one at the receiving end of XRC.
+// QPOpenAttr says which queue pair of another process to open: one at the receiving end
+// of XRC.
 //
 // It is C's struct ibv_qp_open_attr of infiniband/verbs.h, 32 bytes.
 type QPOpenAttr struct {
@@ -4967,7 +5279,8 @@ type QPAttr struct {
 	// The state that it is assumed to be in.
 	CurQPState QPState // enum ibv_qp_state cur_qp_state
 
-	// The largest payload of a packet, the same at both ends and at most the ports' ActiveMTU. RC and UC.
+	// The largest payload of a packet, the same at both ends and at most the ports'
+	// ActiveMTU. RC and UC.
 	PathMTU MTU // enum ibv_mtu path_mtu
 
 	// Where the connection is on its way to the alternate path.
@@ -4976,16 +5289,19 @@ type QPAttr struct {
 	// The key that UD senders must know.
 	QKey uint32 // uint32_t qkey
 
-	// The number of the first packet from the peer, 24 bits: the peer's SQPSN. RC and UC.
+	// The number of the first packet from the peer, 24 bits: the peer's SQPSN. RC and
+	// UC.
 	RQPSN uint32 // uint32_t rq_psn
 
-	// The number of the first packet to the peer, 24 bits, best chosen at random: the peer's RQPSN.
+	// The number of the first packet to the peer, 24 bits, best chosen at random: the
+	// peer's RQPSN.
 	SQPSN uint32 // uint32_t sq_psn
 
 	// The peer's queue pair number, 24 bits. RC and UC.
 	DestQPNum uint32 // uint32_t dest_qp_num
 
-	// What the peer may do: the three remote ones. Memory regions must permit it too. RC and UC.
+	// What the peer may do: the three remote ones. Memory regions must permit it too.
+	// RC and UC.
 	QPAccessFlags AccessFlags // unsigned int qp_access_flags
 
 	// How large the queues are, if they can be resized.
@@ -4997,7 +5313,8 @@ type QPAttr struct {
 	// Another way to the peer, should the first one fail. RC and UC.
 	AltAHAttr AHAttr // struct ibv_ah_attr alt_ah_attr
 
-	// Which entry of the port's P_Key table is its partition; both ends must be in the same one.
+	// Which entry of the port's P_Key table is its partition; both ends must be in the
+	// same one.
 	PKeyIndex uint16 // uint16_t pkey_index
 
 	// The same for the alternate path.
@@ -5009,25 +5326,34 @@ type QPAttr struct {
 	// 1 as long as the send queue is being drained; an answer only.
 	SQDraining uint8 // uint8_t sq_draining
 
-	// How many RDMA reads and atomics it may have under way, at most the peer's MaxDestRdAtomic. RC.
+	// How many RDMA reads and atomics it may have under way, at most the peer's
+	// MaxDestRdAtomic. RC.
 	MaxRdAtomic uint8 // uint8_t max_rd_atomic
 
 	// How many RDMA reads and atomics of the peer it can answer at a time. RC.
 	MaxDestRdAtomic uint8 // uint8_t max_dest_rd_atomic
 
-	// How long the peer shall wait before it tries again when no receive is posted, as a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02, 0.03, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92, 2.56, 3.84, 5.12, 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76, 327.68 and 491.52; 0 means 655.36. RC.
+	// How long the peer shall wait before it tries again when no receive is posted, as
+	// a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02, 0.03, 0.04, 0.06,
+	// 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92, 2.56, 3.84, 5.12,
+	// 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76,
+	// 327.68 and 491.52; 0 means 655.36. RC.
 	MinRNRTimer uint8 // uint8_t min_rnr_timer
 
 	// This device's port, from 1.
 	PortNum uint8 // uint8_t port_num
 
-	// How long it waits for an acknowledgement before it sends again: 4.096 microseconds * 2^n, 5 bits, and a device may take four times as long. 14 is 67 ms, 18 is 1.07 s; 0 waits for ever. RC.
+	// How long it waits for an acknowledgement before it sends again: 4.096
+	// microseconds * 2^n, 5 bits, and a device may take four times as long. 14 is 67
+	// ms, 18 is 1.07 s; 0 waits for ever. RC.
 	Timeout uint8 // uint8_t timeout
 
-	// How often it sends again without an acknowledgement, 0 to 7, before the work request fails. RC.
+	// How often it sends again without an acknowledgement, 0 to 7, before the work
+	// request fails. RC.
 	RetryCnt uint8 // uint8_t retry_cnt
 
-	// How often it sends again when the peer has no receive posted, 0 to 6; 7 means for ever. RC.
+	// How often it sends again when the peer has no receive posted, 0 to 6; 7 means for
+	// ever. RC.
 	RNRRetry uint8 // uint8_t rnr_retry
 
 	// The port of the alternate path.
@@ -5128,13 +5454,16 @@ func _() {
 type SGE struct {
 	_ structs.HostLayout
 
-	// The address of the first byte, as the memory region counts: the process's own address, or an offset or IOVA if the region was registered so.
+	// The address of the first byte, as the memory region counts: the process's own
+	// address, or an offset or IOVA if the region was registered so.
 	Addr uint64 // uint64_t addr
 
-	// In bytes. Devices that follow the InfiniBand specification to the letter take 0 for 2^31; leave an empty piece out instead.
+	// In bytes. Devices that follow the InfiniBand specification to the letter take 0
+	// for 2^31; leave an empty piece out instead.
 	Length uint32 // uint32_t length
 
-	// The local key of a memory region that covers the whole piece. It is not looked at where the data is sent inline.
+	// The local key of a memory region that covers the whole piece. It is not looked at
+	// where the data is sent inline.
 	LKey uint32 // uint32_t lkey
 }
 
@@ -5146,14 +5475,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SGE{})-8]
 }
 
-// SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes. It names the remote memory of an RDMA read or write.
+// SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes. It
+// names the remote memory of an RDMA read or write.
 type SendWRWRRDMA struct {
 	_ structs.HostLayout
 
 	// The address of the first byte, as the remote memory region counts.
 	RemoteAddr uint64 // uint64_t remote_addr
 
-	// The remote key of a memory region or window that covers all of it and permits the access.
+	// The remote key of a memory region or window that covers all of it and permits the
+	// access.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 }
@@ -5165,14 +5496,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRRDMA{})-8]
 }
 
-// SendWRWRAtomic is the untagged struct at struct ibv_send_wr.wr.atomic in C, 32 bytes. It names the remote number of an atomic operation, and holds the operands.
+// SendWRWRAtomic is the untagged struct at struct ibv_send_wr.wr.atomic in C, 32 bytes.
+// It names the remote number of an atomic operation, and holds the operands.
 type SendWRWRAtomic struct {
 	_ structs.HostLayout
 
 	// The address of the 8 bytes, a multiple of 8.
 	RemoteAddr uint64 // uint64_t remote_addr
 
-	// What compare-and-swap compares the remote number with, or what fetch-and-add adds to it.
+	// What compare-and-swap compares the remote number with, or what fetch-and-add adds
+	// to it.
 	CompareAdd uint64 // uint64_t compare_add
 
 	// What compare-and-swap puts there if they were equal. Fetch-and-add ignores it.
@@ -5192,7 +5525,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRAtomic{})-8]
 }
 
-// SendWRWRUD is the untagged struct at struct ibv_send_wr.wr.ud in C, 16 bytes. It names the receiver of a datagram.
+// SendWRWRUD is the untagged struct at struct ibv_send_wr.wr.ud in C, 16 bytes. It
+// names the receiver of a datagram.
 type SendWRWRUD struct {
 	_ structs.HostLayout
 
@@ -5202,7 +5536,8 @@ type SendWRWRUD struct {
 	// The receiver's queue pair number, 24 bits; 0xFFFFFF for a multicast group.
 	RemoteQPN uint32 // uint32_t remote_qpn
 
-	// The receiver's Q_Key, without which it drops the datagram. If the highest bit is set, the sender's own Q_Key is sent instead.
+	// The receiver's Q_Key, without which it drops the datagram. If the highest bit is
+	// set, the sender's own Q_Key is sent instead.
 	RemoteQKey uint32 // uint32_t remote_qkey
 }
 
@@ -5214,26 +5549,31 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWRUD{})-8]
 }
 
-// SendWRWR is the untagged union at struct ibv_send_wr.wr in C, 32 bytes. It holds what depends on the operation and the kind of queue pair.
+// SendWRWR is the untagged union at struct ibv_send_wr.wr in C, 32 bytes. It holds what
+// depends on the operation and the kind of queue pair.
 type SendWRWR struct {
 	_    structs.HostLayout
 	_    [0]uint64
 	data [32]byte
 }
 
-// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is valid as long as the union is. It names the remote memory of an RDMA read or write.
+// RDMA views the bytes of the union as its member struct {...} rdma; the pointer is
+// valid as long as the union is. It names the remote memory of an RDMA read or write.
 func (s *SendWRWR) RDMA() *SendWRWRRDMA {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRRDMA)(unsafe.Pointer(&s.data))
 }
 
-// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is valid as long as the union is. It names the remote number of an atomic operation, and holds the operands.
+// Atomic views the bytes of the union as its member struct {...} atomic; the pointer is
+// valid as long as the union is. It names the remote number of an atomic operation, and
+// holds the operands.
 func (s *SendWRWR) Atomic() *SendWRWRAtomic {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRAtomic)(unsafe.Pointer(&s.data))
 }
 
-// UD views the bytes of the union as its member struct {...} ud; the pointer is valid as long as the union is. It names the receiver of a datagram.
+// UD views the bytes of the union as its member struct {...} ud; the pointer is valid
+// as long as the union is. It names the receiver of a datagram.
 func (s *SendWRWR) UD() *SendWRWRUD {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRWRUD)(unsafe.Pointer(&s.data))
@@ -5245,7 +5585,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRWR{})-8]
 }
 
-// SendWRQPTypeXRC is the untagged struct at struct ibv_send_wr.qp_type.xrc in C, 4 bytes. It says which of the receiver's shared receive queues takes an XRC message.
+// SendWRQPTypeXRC is the untagged struct at struct ibv_send_wr.qp_type.xrc in C, 4
+// bytes. It says which of the receiver's shared receive queues takes an XRC message.
 type SendWRQPTypeXRC struct {
 	_ structs.HostLayout
 
@@ -5259,14 +5600,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPTypeXRC{})-4]
 }
 
-// SendWRQPType is the untagged union at struct ibv_send_wr.qp_type in C, 4 bytes. It holds what depends on the kind of queue pair alone.
+// SendWRQPType is the untagged union at struct ibv_send_wr.qp_type in C, 4 bytes. It
+// holds what depends on the kind of queue pair alone.
 type SendWRQPType struct {
 	_    structs.HostLayout
 	_    [0]uint32
 	data [4]byte
 }
 
-// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid as long as the union is. It says which of the receiver's shared receive queues takes an XRC message.
+// XRC views the bytes of the union as its member struct {...} xrc; the pointer is valid
+// as long as the union is. It says which of the receiver's shared receive queues takes
+// an XRC message.
 func (s *SendWRQPType) XRC() *SendWRQPTypeXRC {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRQPTypeXRC)(unsafe.Pointer(&s.data))
@@ -5278,7 +5622,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRQPType{})-4]
 }
 
-// SendWRBindMW is the untagged struct at struct ibv_send_wr.bind_mw in C, 48 bytes. It is for binding a memory window of type 2.
+// SendWRBindMW is the untagged struct at struct ibv_send_wr.bind_mw in C, 48 bytes. It
+// is for binding a memory window of type 2.
 type SendWRBindMW struct {
 	_ structs.HostLayout
 
@@ -5301,11 +5646,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRBindMW{})-8]
 }
 
-// SendWRTSO is the untagged struct at struct ibv_send_wr.tso in C, 16 bytes. It is for TCP segmentation by the device: the header that each segment repeats.
+// SendWRTSO is the untagged struct at struct ibv_send_wr.tso in C, 16 bytes. It is for
+// TCP segmentation by the device: the header that each segment repeats.
 type SendWRTSO struct {
 	_ structs.HostLayout
 
-	// The address of the packet header, up to the end of TCP's. It is copied when posting.
+	// The address of the packet header, up to the end of TCP's. It is copied when
+	// posting.
 	Hdr uintptr // void *hdr
 
 	// The header's length in bytes.
@@ -5324,7 +5671,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRTSO{})-8]
 }
 
-// SendWR is a send work request: one operation for the send queue. The opcode decides which of the unions are looked at. The struct, its list and inline data are free for reuse once posting returns; other memory that the list names is the device's until the completion.
+// SendWR is a send work request: one operation for the send queue. The opcode decides
+// which of the unions are looked at. The struct, its list and inline data are free for
+// reuse once posting returns; other memory that the list names is the device's until
+// the completion.
 //
 // It is C's struct ibv_send_wr of infiniband/verbs.h, 128 bytes.
 type SendWR struct {
@@ -5336,10 +5686,12 @@ type SendWR struct {
 	// The next work request of the chain, or nil at its end.
 	Next *SendWR // struct ibv_send_wr *next
 
-	// The local buffers, in order: what is sent or written, or where a read or an atomic puts its result.
+	// The local buffers, in order: what is sent or written, or where a read or an
+	// atomic puts its result.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many entries SGList points to, at most the queue's MaxSendSGE. With 0 the message is empty.
+	// How many entries SGList points to, at most the queue's MaxSendSGE. With 0 the
+	// message is empty.
 	NumSGE int32 // int num_sge
 
 	// The operation.
@@ -5372,7 +5724,8 @@ func (s *SendWR) All() iter.Seq[*SendWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
 func (s *SendWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -5381,7 +5734,9 @@ func (s *SendWR) SGEs() []SGE {
 	return unsafe.Slice(s.SGList, s.NumSGE)
 }
 
-// ImmData reads the member __be32 imm_data. The four bytes that travel with the message and appear in the receiver's completion, in network byte order; for the opcodes with immediate data.
+// ImmData reads the member __be32 imm_data. The four bytes that travel with the message
+// and appear in the receiver's completion, in network byte order; for the opcodes with
+// immediate data.
 func (s *SendWR) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -5393,7 +5748,9 @@ func (s *SendWR) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidateRKey reads the member uint32_t invalidate_rkey. The remote key that the operation makes invalid: at the receiver for a send with invalidation, in this device for a local invalidation.
+// InvalidateRKey reads the member uint32_t invalidate_rkey. The remote key that the
+// operation makes invalid: at the receiver for a send with invalidation, in this device
+// for a local invalidation.
 func (s *SendWR) InvalidateRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -5405,13 +5762,16 @@ func (s *SendWR) SetInvalidateRKey(v uint32) {
 	*(*uint32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer is valid as long as the union is. It is for binding a memory window of type 2.
+// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer
+// is valid as long as the union is. It is for binding a memory window of type 2.
 func (s *SendWR) BindMW() *SendWRBindMW {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRBindMW)(unsafe.Pointer(&s.bindMWUnion))
 }
 
-// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid as long as the union is. It is for TCP segmentation by the device: the header that each segment repeats.
+// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid
+// as long as the union is. It is for TCP segmentation by the device: the header that
+// each segment repeats.
 func (s *SendWR) TSO() *SendWRTSO {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRTSO)(unsafe.Pointer(&s.bindMWUnion))
@@ -5432,7 +5792,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWR{})-8]
 }
 
-// RecvWR is a receive work request: where one incoming message may be written. The struct and its list are free for reuse once posting returns; the memory that the list names belongs to the device until the completion.
+// RecvWR is a receive work request: where one incoming message may be written. The
+// struct and its list are free for reuse once posting returns; the memory that the list
+// names belongs to the device until the completion.
 //
 // It is C's struct ibv_recv_wr of infiniband/verbs.h, 32 bytes.
 type RecvWR struct {
@@ -5447,7 +5809,8 @@ type RecvWR struct {
 	// The buffers that the message is scattered over, in order.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many entries SGList points to, at most the queue's MaxRecvSGE. With 0, only an empty message can be received; some devices refuse it.
+	// How many entries SGList points to, at most the queue's MaxRecvSGE. With 0, only
+	// an empty message can be received; some devices refuse it.
 	NumSGE int32 // int num_sge
 	_      [4]byte
 }
@@ -5460,7 +5823,8 @@ func (s *RecvWR) All() iter.Seq[*RecvWR] {
 	}
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
 func (s *RecvWR) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -5478,7 +5842,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(RecvWR{})-8]
 }
 
-// OpsWRTMAdd is the untagged struct at struct ibv_ops_wr.tm.add in C, 40 bytes. It holds the buffer to be added.
+// OpsWRTMAdd is the untagged struct at struct ibv_ops_wr.tm.add in C, 40 bytes. It
+// holds the buffer to be added.
 type OpsWRTMAdd struct {
 	_ structs.HostLayout
 
@@ -5499,7 +5864,8 @@ type OpsWRTMAdd struct {
 	Mask uint64 // uint64_t mask
 }
 
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when there are none.
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
 func (s *OpsWRTMAdd) SGEs() []SGE {
 	if s.SGList == nil || s.NumSGE <= 0 {
 		return nil
@@ -5518,7 +5884,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWRTMAdd{})-8]
 }
 
-// OpsWRTM is the untagged struct at struct ibv_ops_wr.tm in C, 48 bytes. It holds what depends on the operation.
+// OpsWRTM is the untagged struct at struct ibv_ops_wr.tm in C, 48 bytes. It holds what
+// depends on the operation.
 type OpsWRTM struct {
 	_ structs.HostLayout
 
@@ -5605,73 +5972,110 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBind{})-8]
 }
 
-// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
+// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct
+// ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct
+// ibv_recv_wr **).
 type WQPostRecvFunc uintptr
 
-// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
+// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of
+// wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
 type QPExWRAtomicCmpSwpFunc uintptr
 
-// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
+// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of
+// wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
 type QPExWRAtomicFetchAddFunc uintptr
 
-// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *).
+// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in
+// struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *,
+// uint32_t, const struct ibv_mw_bind_info *).
 type QPExWRBindMWFunc uintptr
 
-// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
+// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in
+// struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRLocalInvFunc uintptr
 
-// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
+// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in
+// struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
 type QPExWRRDMAReadFunc uintptr
 
-// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t).
+// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write
+// in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t,
+// uint64_t).
 type QPExWRRDMAWriteFunc uintptr
 
-// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32).
+// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of
+// wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct
+// ibv_qp_ex *, uint32_t, uint64_t, __be32).
 type QPExWRRDMAWriteImmFunc uintptr
 
-// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
+// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct
+// ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
 type QPExWRSendFunc uintptr
 
-// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
+// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in
+// struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
 type QPExWRSendImmFunc uintptr
 
-// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
+// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in
+// struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRSendInvFunc uintptr
 
-// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t).
+// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in
+// struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t,
+// uint16_t).
 type QPExWRSendTSOFunc uintptr
 
-// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t).
+// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr
+// in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *,
+// uint32_t, uint32_t).
 type QPExWRSetUDAddrFunc uintptr
 
-// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t).
+// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of
+// wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *,
+// uint32_t).
 type QPExWRSetXRCSRQNFunc uintptr
 
-// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t).
+// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of
+// wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct
+// ibv_qp_ex *, void *, size_t).
 type QPExWRSetInlineDataFunc uintptr
 
-// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of wr_set_inline_data_list in struct ibv_qp_ex, in C void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
+// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of
+// wr_set_inline_data_list in struct ibv_qp_ex, in C void
+// (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
 type QPExWRSetInlineDataListFunc uintptr
 
-// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t).
+// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in
+// struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t,
+// uint32_t).
 type QPExWRSetSGEFunc uintptr
 
-// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *).
+// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of
+// wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *,
+// size_t, const struct ibv_sge *).
 type QPExWRSetSGEListFunc uintptr
 
-// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
+// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct
+// ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
 type QPExWRStartFunc uintptr
 
-// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
+// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in
+// struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
 type QPExWRCompleteFunc uintptr
 
-// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
+// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct
+// ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
 type QPExWRAbortFunc uintptr
 
-// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *).
+// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of
+// wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
+// uint32_t, uint64_t, const void *).
 type QPExWRAtomicWriteFunc uintptr
 
-// ECE is what two ends of a connection can do beyond the standard, exchanged when connecting.
+// ECE is what two ends of a connection can do beyond the standard, exchanged when
+// connecting.
 //
 // It is C's struct ibv_ece of infiniband/verbs.h, 12 bytes.
 type ECE struct {
@@ -5695,7 +6099,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ECE{})-4]
 }
 
-// CompChannel is a completion channel: a file that becomes readable when a completion queue has news.
+// CompChannel is a completion channel: a file that becomes readable when a completion
+// queue has news.
 //
 // It is C's struct ibv_comp_channel of infiniband/verbs.h, 16 bytes.
 type CompChannel struct {
@@ -5756,61 +6161,86 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WCTMInfo{})-8]
 }
 
-// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *).
+// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in
+// struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr
+// *).
 type CQExStartPollFunc uintptr
 
-// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
+// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in
+// struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
 type CQExNextPollFunc uintptr
 
-// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
+// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct
+// ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
 type CQExEndPollFunc uintptr
 
-// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
+// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in
+// struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
 type CQExReadOpcodeFunc uintptr
 
-// CQExReadVendorErrFunc is the address of a C function, or 0: the type of read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct ibv_cq_ex *).
+// CQExReadVendorErrFunc is the address of a C function, or 0: the type of
+// read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct
+// ibv_cq_ex *).
 type CQExReadVendorErrFunc uintptr
 
-// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
+// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len
+// in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
 type CQExReadByteLenFunc uintptr
 
-// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
+// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
+// in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
 type CQExReadImmDataFunc uintptr
 
-// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
+// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in
+// struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
 type CQExReadQPNumFunc uintptr
 
-// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
+// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
+// struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
 type CQExReadSrcQPFunc uintptr
 
-// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
+// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
+// in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
 type CQExReadWCFlagsFunc uintptr
 
-// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
+// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in
+// struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
 type CQExReadSLIDFunc uintptr
 
-// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
+// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct
+// ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
 type CQExReadSLFunc uintptr
 
-// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *).
+// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of
+// read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct
+// ibv_cq_ex *).
 type CQExReadDLIDPathBitsFunc uintptr
 
-// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct ibv_cq_ex *).
+// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of
+// read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct
+// ibv_cq_ex *).
 type CQExReadCompletionTSFunc uintptr
 
-// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
+// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in
+// struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
 type CQExReadCVLANFunc uintptr
 
-// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
+// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag
+// in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
 type CQExReadFlowTagFunc uintptr
 
-// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *).
+// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in
+// struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info
+// *).
 type CQExReadTMInfoFunc uintptr
 
-// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
+// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of
+// read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t
+// (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
 type CQExReadCompletionWallclockNSFunc uintptr
 
-// ModerateCQ says how long events of a completion queue are held back: until either limit is reached.
+// ModerateCQ says how long events of a completion queue are held back: until either
+// limit is reached.
 //
 // It is C's struct ibv_moderate_cq of infiniband/verbs.h, 4 bytes.
 type ModerateCQ struct {
@@ -5850,7 +6280,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ModifyCQAttr{})-4]
 }
 
-// AH is an address handle: the way to a port, ready for use by UD sends. It is created by AHAttr and belongs to a protection domain.
+// AH is an address handle: the way to a port, ready for use by UD sends. It is created
+// by AHAttr and belongs to a protection domain.
 //
 // It is C's struct ibv_ah of infiniband/verbs.h, 24 bytes.
 type AH struct {
@@ -5875,13 +6306,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AH{})-8]
 }
 
-// FlowEthFilter is C's struct ibv_flow_eth_filter of infiniband/verbs.h, 16 bytes.
+// FlowEthFilter is what a rule matches of the Ethernet header, or which bits of it.
+//
+// It is C's struct ibv_flow_eth_filter of infiniband/verbs.h, 16 bytes.
 type FlowEthFilter struct {
-	_         structs.HostLayout
-	DstMAC    [6]uint8 // uint8_t dst_mac[6]
-	SrcMAC    [6]uint8 // uint8_t src_mac[6]
-	EtherType uint16   // uint16_t ether_type
-	VLANTag   uint16   // uint16_t vlan_tag
+	_ structs.HostLayout
+
+	// The receiver's MAC address.
+	DstMAC [6]uint8 // uint8_t dst_mac[6]
+
+	// The sender's MAC address.
+	SrcMAC [6]uint8 // uint8_t src_mac[6]
+
+	// What is in the frame, behind VLAN tags.
+	EtherType uint16 // uint16_t ether_type
+
+	// The VLAN tag: 3 bits of priority, 1 of drop eligibility, 12 of VLAN.
+	VLANTag uint16 // uint16_t vlan_tag
 }
 
 func _() {
@@ -5893,12 +6334,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowEthFilter{})-2]
 }
 
-// FlowSpecEth is C's struct ibv_flow_spec_eth of infiniband/verbs.h, 40 bytes.
+// FlowSpecEth matches the Ethernet header.
+//
+// It is C's struct ibv_flow_spec_eth of infiniband/verbs.h, 40 bytes.
 type FlowSpecEth struct {
-	_    structs.HostLayout
-	Type FlowSpecType  // enum ibv_flow_spec_type type
-	Size uint16        // uint16_t size
-	Val  FlowEthFilter // struct ibv_flow_eth_filter val
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+
+	// What the header must have.
+	Val FlowEthFilter // struct ibv_flow_eth_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowEthFilter // struct ibv_flow_eth_filter mask
 	_    [2]byte
 }
@@ -5912,10 +6363,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecEth{})-4]
 }
 
-// FlowIPv4Filter is C's struct ibv_flow_ipv4_filter of infiniband/verbs.h, 8 bytes.
+// FlowIPv4Filter is what a rule matches of the IPv4 header's addresses, or which bits
+// of it.
+//
+// It is C's struct ibv_flow_ipv4_filter of infiniband/verbs.h, 8 bytes.
 type FlowIPv4Filter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// The sender's address.
 	SrcIP uint32 // uint32_t src_ip
+
+	// The receiver's address.
 	DstIP uint32 // uint32_t dst_ip
 }
 
@@ -5926,13 +6384,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv4Filter{})-4]
 }
 
-// FlowSpecIPv4 is C's struct ibv_flow_spec_ipv4 of infiniband/verbs.h, 24 bytes.
+// FlowSpecIPv4 matches the IPv4 header's addresses.
+//
+// It is C's struct ibv_flow_spec_ipv4 of infiniband/verbs.h, 24 bytes.
 type FlowSpecIPv4 struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv4Filter // struct ibv_flow_ipv4_filter val
+
+	// What the header must have.
+	Val FlowIPv4Filter // struct ibv_flow_ipv4_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4Filter // struct ibv_flow_ipv4_filter mask
 }
 
@@ -5945,15 +6413,29 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4{})-4]
 }
 
-// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12 bytes.
+// FlowIPv4ExtFilter is what a rule matches of the IPv4 header, or which bits of it.
+//
+// It is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12 bytes.
 type FlowIPv4ExtFilter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// The sender's address.
 	SrcIP uint32 // uint32_t src_ip
+
+	// The receiver's address.
 	DstIP uint32 // uint32_t dst_ip
-	Proto uint8  // uint8_t proto
-	Tos   uint8  // uint8_t tos
-	Ttl   uint8  // uint8_t ttl
-	Flags uint8  // uint8_t flags
+
+	// What is in the packet.
+	Proto uint8 // uint8_t proto
+
+	// DSCP and ECN.
+	Tos uint8 // uint8_t tos
+
+	// How many routers it may still pass.
+	Ttl uint8 // uint8_t ttl
+
+	// The fragmentation flags.
+	Flags uint8 // uint8_t flags
 }
 
 func _() {
@@ -5967,13 +6449,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv4ExtFilter{})-4]
 }
 
-// FlowSpecIPv4Ext is C's struct ibv_flow_spec_ipv4_ext of infiniband/verbs.h, 32 bytes.
+// FlowSpecIPv4Ext matches the IPv4 header.
+//
+// It is C's struct ibv_flow_spec_ipv4_ext of infiniband/verbs.h, 32 bytes.
 type FlowSpecIPv4Ext struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter val
+
+	// What the header must have.
+	Val FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter mask
 }
 
@@ -5986,16 +6478,30 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4Ext{})-4]
 }
 
-// FlowIPv6Filter is C's struct ibv_flow_ipv6_filter of infiniband/verbs.h, 40 bytes.
+// FlowIPv6Filter is what a rule matches of the IPv6 header, or which bits of it.
+//
+// It is C's struct ibv_flow_ipv6_filter of infiniband/verbs.h, 40 bytes.
 type FlowIPv6Filter struct {
-	_            structs.HostLayout
-	SrcIP        [16]uint8 // uint8_t src_ip[16]
-	DstIP        [16]uint8 // uint8_t dst_ip[16]
-	FlowLabel    uint32    // uint32_t flow_label
-	NextHdr      uint8     // uint8_t next_hdr
-	TrafficClass uint8     // uint8_t traffic_class
-	HopLimit     uint8     // uint8_t hop_limit
-	_            [1]byte
+	_ structs.HostLayout
+
+	// The sender's address.
+	SrcIP [16]uint8 // uint8_t src_ip[16]
+
+	// The receiver's address.
+	DstIP [16]uint8 // uint8_t dst_ip[16]
+
+	// The flow label, 20 bits.
+	FlowLabel uint32 // uint32_t flow_label
+
+	// What is in the packet.
+	NextHdr uint8 // uint8_t next_hdr
+
+	// DSCP and ECN.
+	TrafficClass uint8 // uint8_t traffic_class
+
+	// How many routers it may still pass.
+	HopLimit uint8 // uint8_t hop_limit
+	_        [1]byte
 }
 
 func _() {
@@ -6009,13 +6515,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv6Filter{})-4]
 }
 
-// FlowSpecIPv6 is C's struct ibv_flow_spec_ipv6 of infiniband/verbs.h, 88 bytes.
+// FlowSpecIPv6 matches the IPv6 header.
+//
+// It is C's struct ibv_flow_spec_ipv6 of infiniband/verbs.h, 88 bytes.
 type FlowSpecIPv6 struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv6Filter // struct ibv_flow_ipv6_filter val
+
+	// What the header must have.
+	Val FlowIPv6Filter // struct ibv_flow_ipv6_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv6Filter // struct ibv_flow_ipv6_filter mask
 }
 
@@ -6028,10 +6544,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv6{})-4]
 }
 
-// FlowESPFilter is C's struct ibv_flow_esp_filter of infiniband/verbs.h, 8 bytes.
+// FlowESPFilter is what a rule matches of the IPsec header, or which bits of it.
+//
+// It is C's struct ibv_flow_esp_filter of infiniband/verbs.h, 8 bytes.
 type FlowESPFilter struct {
-	_   structs.HostLayout
+	_ structs.HostLayout
+
+	// The security parameters index.
 	Spi uint32 // uint32_t spi
+
+	// The sequence number.
 	Seq uint32 // uint32_t seq
 }
 
@@ -6042,13 +6564,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowESPFilter{})-4]
 }
 
-// FlowSpecESP is C's struct ibv_flow_spec_esp of infiniband/verbs.h, 24 bytes.
+// FlowSpecESP matches the IPsec header.
+//
+// It is C's struct ibv_flow_spec_esp of infiniband/verbs.h, 24 bytes.
 type FlowSpecESP struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowESPFilter // struct ibv_flow_esp_filter val
+
+	// What the header must have.
+	Val FlowESPFilter // struct ibv_flow_esp_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowESPFilter // struct ibv_flow_esp_filter mask
 }
 
@@ -6061,10 +6593,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecESP{})-4]
 }
 
-// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4 bytes.
+// FlowTCPUDPFilter is what a rule matches of the TCP or UDP ports, or which bits of it.
+//
+// It is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4 bytes.
 type FlowTCPUDPFilter struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The receiver's port.
 	DstPort uint16 // uint16_t dst_port
+
+	// The sender's port.
 	SrcPort uint16 // uint16_t src_port
 }
 
@@ -6075,12 +6613,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowTCPUDPFilter{})-2]
 }
 
-// FlowSpecTCPUDP is C's struct ibv_flow_spec_tcp_udp of infiniband/verbs.h, 16 bytes.
+// FlowSpecTCPUDP matches the TCP or UDP ports.
+//
+// It is C's struct ibv_flow_spec_tcp_udp of infiniband/verbs.h, 16 bytes.
 type FlowSpecTCPUDP struct {
-	_    structs.HostLayout
-	Type FlowSpecType     // enum ibv_flow_spec_type type
-	Size uint16           // uint16_t size
-	Val  FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter val
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+
+	// What the header must have.
+	Val FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter mask
 	_    [2]byte
 }
@@ -6094,12 +6642,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTCPUDP{})-4]
 }
 
-// FlowGREFilter is C's struct ibv_flow_gre_filter of infiniband/verbs.h, 8 bytes.
+// FlowGREFilter is what a rule matches of the GRE header, or which bits of it.
+//
+// It is C's struct ibv_flow_gre_filter of infiniband/verbs.h, 8 bytes.
 type FlowGREFilter struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The flags, of checksum, key and sequence number, and the version.
 	CKsRes0Ver uint16 // uint16_t c_ks_res0_ver
-	Protocol   uint16 // uint16_t protocol
-	Key        uint32 // uint32_t key
+
+	// What is in the packet, as an Ethernet type.
+	Protocol uint16 // uint16_t protocol
+
+	// The key.
+	Key uint32 // uint32_t key
 }
 
 func _() {
@@ -6110,13 +6666,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowGREFilter{})-4]
 }
 
-// FlowSpecGRE is C's struct ibv_flow_spec_gre of infiniband/verbs.h, 24 bytes.
+// FlowSpecGRE matches the GRE header.
+//
+// It is C's struct ibv_flow_spec_gre of infiniband/verbs.h, 24 bytes.
 type FlowSpecGRE struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowGREFilter // struct ibv_flow_gre_filter val
+
+	// What the header must have.
+	Val FlowGREFilter // struct ibv_flow_gre_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowGREFilter // struct ibv_flow_gre_filter mask
 }
 
@@ -6129,9 +6695,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecGRE{})-4]
 }
 
-// FlowMPLSFilter is C's struct ibv_flow_mpls_filter of infiniband/verbs.h, 4 bytes.
+// FlowMPLSFilter is what a rule matches of an MPLS label, or which bits of it.
+//
+// It is C's struct ibv_flow_mpls_filter of infiniband/verbs.h, 4 bytes.
 type FlowMPLSFilter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// All of it: 20 bits of label, 3 of traffic class, 1 for the bottom of the stack, 8
+	// of TTL.
 	Label uint32 // uint32_t label
 }
 
@@ -6141,13 +6712,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowMPLSFilter{})-4]
 }
 
-// FlowSpecMPLS is C's struct ibv_flow_spec_mpls of infiniband/verbs.h, 16 bytes.
+// FlowSpecMPLS matches an MPLS label.
+//
+// It is C's struct ibv_flow_spec_mpls of infiniband/verbs.h, 16 bytes.
 type FlowSpecMPLS struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowMPLSFilter // struct ibv_flow_mpls_filter val
+
+	// What the header must have.
+	Val FlowMPLSFilter // struct ibv_flow_mpls_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowMPLSFilter // struct ibv_flow_mpls_filter mask
 }
 
@@ -6160,9 +6741,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecMPLS{})-4]
 }
 
-// FlowTunnelFilter is C's struct ibv_flow_tunnel_filter of infiniband/verbs.h, 4 bytes.
+// FlowTunnelFilter is what a rule matches of a VXLAN header, or which bits of it.
+//
+// It is C's struct ibv_flow_tunnel_filter of infiniband/verbs.h, 4 bytes.
 type FlowTunnelFilter struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// The network's identifier, 24 bits.
 	TunnelID uint32 // uint32_t tunnel_id
 }
 
@@ -6172,13 +6757,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowTunnelFilter{})-4]
 }
 
-// FlowSpecTunnel is C's struct ibv_flow_spec_tunnel of infiniband/verbs.h, 16 bytes.
+// FlowSpecTunnel matches a VXLAN header.
+//
+// It is C's struct ibv_flow_spec_tunnel of infiniband/verbs.h, 16 bytes.
 type FlowSpecTunnel struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowTunnelFilter // struct ibv_flow_tunnel_filter val
+
+	// What the header must have.
+	Val FlowTunnelFilter // struct ibv_flow_tunnel_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTunnelFilter // struct ibv_flow_tunnel_filter mask
 }
 
@@ -6191,12 +6786,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTunnel{})-4]
 }
 
-// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12 bytes.
+// FlowSpecActionTag puts a number into the completion.
+//
+// It is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12 bytes.
 type FlowSpecActionTag struct {
-	_     structs.HostLayout
-	Type  FlowSpecType // enum ibv_flow_spec_type type
-	Size  uint16       // uint16_t size
-	_     [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// The number.
 	TagID uint32 // uint32_t tag_id
 }
 
@@ -6208,11 +6811,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionTag{})-4]
 }
 
-// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8 bytes.
+// FlowSpecActionDrop drops the packet.
+//
+// It is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8 bytes.
 type FlowSpecActionDrop struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
 }
 
@@ -6223,12 +6832,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionDrop{})-4]
 }
 
-// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h, 16 bytes.
+// FlowSpecActionHandle does what a FlowAction says.
+//
+// It is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h, 16 bytes.
 type FlowSpecActionHandle struct {
-	_      structs.HostLayout
-	Type   FlowSpecType // enum ibv_flow_spec_type type
-	Size   uint16       // uint16_t size
-	_      [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// The action.
 	Action *FlowAction // struct ibv_flow_action *action
 }
 
@@ -6240,12 +6857,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionHandle{})-8]
 }
 
-// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of infiniband/verbs.h, 16 bytes.
+// FlowSpecCounterAction counts the packet.
+//
+// It is C's struct ibv_flow_spec_counter_action of infiniband/verbs.h, 16 bytes.
 type FlowSpecCounterAction struct {
-	_        structs.HostLayout
-	Type     FlowSpecType // enum ibv_flow_spec_type type
-	Size     uint16       // uint16_t size
-	_        [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// Where.
 	Counters *Counters // struct ibv_counters *counters
 }
 
@@ -6257,11 +6882,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecCounterAction{})-8]
 }
 
-// FlowSpecHdr is the untagged struct at struct ibv_flow_spec.hdr in C, 8 bytes.
+// FlowSpecHdr is the untagged struct at struct ibv_flow_spec.hdr in C, 8 bytes. It
+// begins every specification.
 type FlowSpecHdr struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes.
+	Size uint16 // uint16_t size
 	_    [2]byte
 }
 
@@ -6272,7 +6902,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecHdr{})-4]
 }
 
-// FlowSpec is C's struct ibv_flow_spec of infiniband/verbs.h, 88 bytes.
+// FlowSpec is a specification of any kind; its header tells which.
+//
+// It is C's struct ibv_flow_spec of infiniband/verbs.h, 88 bytes.
 type FlowSpec struct {
 	_        structs.HostLayout
 	hdrUnion struct {
@@ -6281,85 +6913,100 @@ type FlowSpec struct {
 	} // union: see the methods
 }
 
-// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid as long as the union is.
+// Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid
+// as long as the union is. It begins every specification.
 func (s *FlowSpec) Hdr() *FlowSpecHdr {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecHdr)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the pointer is valid as long as the union is.
+// Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) Eth() *FlowSpecEth {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecEth)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the pointer is valid as long as the union is.
+// IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4() *FlowSpecIPv4 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp tcp_udp; the pointer is valid as long as the union is.
+// TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp
+// tcp_udp; the pointer is valid as long as the union is.
 func (s *FlowSpec) TCPUDP() *FlowSpecTCPUDP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTCPUDP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext ipv4_ext; the pointer is valid as long as the union is.
+// IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext
+// ipv4_ext; the pointer is valid as long as the union is.
 func (s *FlowSpec) IPv4Ext() *FlowSpecIPv4Ext {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4Ext)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the pointer is valid as long as the union is.
+// IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) IPv6() *FlowSpecIPv6 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv6)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the pointer is valid as long as the union is.
+// ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) ESP() *FlowSpecESP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecESP)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel; the pointer is valid as long as the union is.
+// Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel;
+// the pointer is valid as long as the union is.
 func (s *FlowSpec) Tunnel() *FlowSpecTunnel {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTunnel)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the pointer is valid as long as the union is.
+// GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) GRE() *FlowSpecGRE {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecGRE)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the pointer is valid as long as the union is.
+// MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the
+// pointer is valid as long as the union is.
 func (s *FlowSpec) MPLS() *FlowSpecMPLS {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecMPLS)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag flow_tag; the pointer is valid as long as the union is.
+// FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag
+// flow_tag; the pointer is valid as long as the union is.
 func (s *FlowSpec) FlowTag() *FlowSpecActionTag {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionTag)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop drop; the pointer is valid as long as the union is.
+// Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop
+// drop; the pointer is valid as long as the union is.
 func (s *FlowSpec) Drop() *FlowSpecActionDrop {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionDrop)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle handle; the pointer is valid as long as the union is.
+// Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle
+// handle; the pointer is valid as long as the union is.
 func (s *FlowSpec) Handle() *FlowSpecActionHandle {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionHandle)(unsafe.Pointer(&s.hdrUnion))
 }
 
-// FlowCount views the bytes of the union as its member struct ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union is.
+// FlowCount views the bytes of the union as its member struct
+// ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union
+// is.
 func (s *FlowSpec) FlowCount() *FlowSpecCounterAction {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecCounterAction)(unsafe.Pointer(&s.hdrUnion))
@@ -6371,17 +7018,34 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpec{})-8]
 }
 
-// FlowAttr is C's struct ibv_flow_attr of infiniband/verbs.h, 20 bytes.
+// FlowAttr describes a rule that steers packets: NumOfSpecs specifications of
+// FlowSpec's kinds follow it in memory.
+//
+// It is C's struct ibv_flow_attr of infiniband/verbs.h, 20 bytes.
 type FlowAttr struct {
-	_          structs.HostLayout
-	CompMask   uint32       // uint32_t comp_mask
-	Type       FlowAttrType // enum ibv_flow_attr_type type
-	Size       uint16       // uint16_t size
-	Priority   uint16       // uint16_t priority
-	NumOfSpecs uint8        // uint8_t num_of_specs
-	Port       uint8        // uint8_t port
-	_          [2]byte
-	Flags      uint32 // uint32_t flags
+	_ structs.HostLayout
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
+
+	// What the rule is about.
+	Type FlowAttrType // enum ibv_flow_attr_type type
+
+	// The length of all of it in bytes, with the specifications.
+	Size uint16 // uint16_t size
+
+	// Which rule goes first where several match: the lowest number.
+	Priority uint16 // uint16_t priority
+
+	// How many specifications follow.
+	NumOfSpecs uint8 // uint8_t num_of_specs
+
+	// The port that it is for, from 1.
+	Port uint8 // uint8_t port
+	_    [2]byte
+
+	// How it is applied.
+	Flags FlowFlags // uint32_t flags
 }
 
 func _() {
@@ -6396,14 +7060,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAttr{})-4]
 }
 
-// Flow is C's struct ibv_flow of infiniband/verbs.h, 24 bytes.
+// Flow is a rule in force.
+//
+// It is C's struct ibv_flow of infiniband/verbs.h, 24 bytes.
 type Flow struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
-	Context  *Context // struct ibv_context *context
-	Handle   uint32   // uint32_t handle
-	_        [4]byte
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
 }
 
 func _() {
@@ -6414,9 +7086,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Flow{})-8]
 }
 
-// FlowAction is C's struct ibv_flow_action of infiniband/verbs.h, 8 bytes.
+// FlowAction is something to be done to packets that a rule matches.
+//
+// It is C's struct ibv_flow_action of infiniband/verbs.h, 8 bytes.
 type FlowAction struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -6426,21 +7102,43 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAction{})-8]
 }
 
-// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56 bytes.
+// FlowActionESPAttr describes the encryption or decryption of IPsec packets.
+//
+// It is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56 bytes.
 type FlowActionESPAttr struct {
-	_           structs.HostLayout
-	ESPAttr     *FlowActionESP      // struct ib_uverbs_flow_action_esp *esp_attr
+	_ structs.HostLayout
+
+	// What to do.
+	ESPAttr *FlowActionESP // struct ib_uverbs_flow_action_esp *esp_attr
+
+	// The kind of key.
 	KeymatProto FlowActionESPKeymat // enum ib_uverbs_flow_action_esp_keymat keymat_proto
-	KeymatLen   uint16              // uint16_t keymat_len
-	_           [2]byte
-	KeymatPtr   uintptr             // void *keymat_ptr
+
+	// The length of what KeymatPtr points to, in bytes.
+	KeymatLen uint16 // uint16_t keymat_len
+	_         [2]byte
+
+	// The key, in a struct of its kind.
+	KeymatPtr uintptr // void *keymat_ptr
+
+	// The kind of protection against replay.
 	ReplayProto FlowActionESPReplay // enum ib_uverbs_flow_action_esp_replay replay_proto
-	ReplayLen   uint16              // uint16_t replay_len
-	_           [2]byte
-	ReplayPtr   uintptr             // void *replay_ptr
-	ESPEncap    *FlowActionESPEncap // struct ib_uverbs_flow_action_esp_encap *esp_encap
-	CompMask    uint32              // uint32_t comp_mask
-	ESN         uint32              // uint32_t esn
+
+	// The length of what ReplayPtr points to, in bytes.
+	ReplayLen uint16 // uint16_t replay_len
+	_         [2]byte
+
+	// The protection, in a struct of its kind.
+	ReplayPtr uintptr // void *replay_ptr
+
+	// What the packet is wrapped in, or nil.
+	ESPEncap *FlowActionESPEncap // struct ib_uverbs_flow_action_esp_encap *esp_encap
+
+	// Whether ESN counts.
+	CompMask FlowActionESPMask // uint32_t comp_mask
+
+	// The upper half of an extended sequence number.
+	ESN uint32 // uint32_t esn
 }
 
 func _() {
@@ -6458,10 +7156,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPAttr{})-8]
 }
 
-// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *, int).
+// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in
+// struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *,
+// int).
 type DeviceOpsDummy1Func uintptr
 
-// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
+// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in
+// struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
 type DeviceOpsDummy2Func uintptr
 
 // DeviceOps is C's struct _ibv_device_ops of infiniband/verbs.h, 16 bytes.
@@ -6478,7 +7179,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceOps{})-8]
 }
 
-// Device is a device that was found, not opened yet. The library owns it: it is valid until the list that it came in is freed, or as long as a context of it is open.
+// Device is a device that was found, not opened yet. The library owns it: it is valid
+// until the list that it came in is freed, or as long as a context of it is open.
 //
 // It is C's struct ibv_device of infiniband/verbs.h, 664 bytes.
 type Device struct {
@@ -6518,103 +7220,148 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Device{})-8]
 }
 
-// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of _compat_query_device in struct ibv_context_ops, in C int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
+// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of
+// _compat_query_device in struct ibv_context_ops, in C int
+// (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
 type ContextOpsCompatQueryDeviceFunc uintptr
 
-// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
+// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of
+// _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct
+// ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
 type ContextOpsCompatQueryPortFunc uintptr
 
-// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
+// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of
+// _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
 type ContextOpsCompatAllocPDFunc uintptr
 
-// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
+// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of
+// _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
 type ContextOpsCompatDeallocPDFunc uintptr
 
-// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
+// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of
+// _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
 type ContextOpsCompatRegMRFunc uintptr
 
-// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
+// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of
+// _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
 type ContextOpsCompatReregMRFunc uintptr
 
-// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
+// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of
+// _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
 type ContextOpsCompatDeregMRFunc uintptr
 
-// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type).
+// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in
+// struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum
+// ibv_mw_type).
 type ContextOpsAllocMWFunc uintptr
 
-// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *).
+// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in
+// struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct
+// ibv_mw_bind *).
 type ContextOpsBindMWFunc uintptr
 
-// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
+// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw
+// in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
 type ContextOpsDeallocMWFunc uintptr
 
-// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
+// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of
+// _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
 type ContextOpsCompatCreateCQFunc uintptr
 
-// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
+// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in
+// struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
 type ContextOpsPollCQFunc uintptr
 
-// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *, int).
+// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of
+// req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *,
+// int).
 type ContextOpsReqNotifyCQFunc uintptr
 
-// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
+// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of
+// _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
 type ContextOpsCompatCQEventFunc uintptr
 
-// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
+// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of
+// _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
 type ContextOpsCompatResizeCQFunc uintptr
 
-// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
+// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of
+// _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
 type ContextOpsCompatDestroyCQFunc uintptr
 
-// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
+// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of
+// _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
 type ContextOpsCompatCreateSRQFunc uintptr
 
-// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
+// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of
+// _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
 type ContextOpsCompatModifySRQFunc uintptr
 
-// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
+// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of
+// _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
 type ContextOpsCompatQuerySRQFunc uintptr
 
-// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of _compat_destroy_srq in struct ibv_context_ops, in C void *(*_compat_destroy_srq)(void).
+// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of
+// _compat_destroy_srq in struct ibv_context_ops, in C void
+// *(*_compat_destroy_srq)(void).
 type ContextOpsCompatDestroySRQFunc uintptr
 
-// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **).
+// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of
+// post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *,
+// struct ibv_recv_wr *, struct ibv_recv_wr **).
 type ContextOpsPostSRQRecvFunc uintptr
 
-// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
+// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of
+// _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
 type ContextOpsCompatCreateQPFunc uintptr
 
-// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
+// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of
+// _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
 type ContextOpsCompatQueryQPFunc uintptr
 
-// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
+// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of
+// _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
 type ContextOpsCompatModifyQPFunc uintptr
 
-// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
+// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of
+// _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
 type ContextOpsCompatDestroyQPFunc uintptr
 
-// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **).
+// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in
+// struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *,
+// struct ibv_send_wr **).
 type ContextOpsPostSendFunc uintptr
 
-// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **).
+// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in
+// struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
+// struct ibv_recv_wr **).
 type ContextOpsPostRecvFunc uintptr
 
-// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
+// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of
+// _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
 type ContextOpsCompatCreateAHFunc uintptr
 
-// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
+// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of
+// _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
 type ContextOpsCompatDestroyAHFunc uintptr
 
-// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of _compat_attach_mcast in struct ibv_context_ops, in C void *(*_compat_attach_mcast)(void).
+// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of
+// _compat_attach_mcast in struct ibv_context_ops, in C void
+// *(*_compat_attach_mcast)(void).
 type ContextOpsCompatAttachMcastFunc uintptr
 
-// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of _compat_detach_mcast in struct ibv_context_ops, in C void *(*_compat_detach_mcast)(void).
+// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of
+// _compat_detach_mcast in struct ibv_context_ops, in C void
+// *(*_compat_detach_mcast)(void).
 type ContextOpsCompatDetachMcastFunc uintptr
 
-// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of _compat_async_event in struct ibv_context_ops, in C void *(*_compat_async_event)(void).
+// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of
+// _compat_async_event in struct ibv_context_ops, in C void
+// *(*_compat_async_event)(void).
 type ContextOpsCompatAsyncEventFunc uintptr
 
-// ContextOps holds the addresses of a provider's functions. Slots that are named for compatibility have no use any more.
+// ContextOps holds the addresses of a provider's functions. Slots that are named for
+// compatibility have no use any more.
 //
 // It is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
 type ContextOps struct {
@@ -6752,10 +7499,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQInitAttrEx{})-8]
 }
 
-// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t).
+// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc
+// in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *,
+// size_t, size_t, uint64_t).
 type ParentDomainInitAttrAllocFunc uintptr
 
-// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *, void *, uint64_t).
+// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free
+// in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *,
+// void *, uint64_t).
 type ParentDomainInitAttrFreeFunc uintptr
 
 // ParentDomainInitAttr describes a parent domain: a protection domain with more to it.
@@ -6795,9 +7546,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ParentDomainInitAttr{})-8]
 }
 
-// CountersInitAttr is C's struct ibv_counters_init_attr of infiniband/verbs.h, 4 bytes.
+// CountersInitAttr is for wishes of a later time.
+//
+// It is C's struct ibv_counters_init_attr of infiniband/verbs.h, 4 bytes.
 type CountersInitAttr struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -6807,9 +7562,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CountersInitAttr{})-4]
 }
 
-// Counters is C's struct ibv_counters of infiniband/verbs.h, 8 bytes.
+// Counters is a set of counters that rules feed.
+//
+// It is C's struct ibv_counters of infiniband/verbs.h, 8 bytes.
 type Counters struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -6819,12 +7578,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Counters{})-8]
 }
 
-// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12 bytes.
+// CounterAttachAttr says what to count for a rule, and where.
+//
+// It is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12 bytes.
 type CounterAttachAttr struct {
-	_           structs.HostLayout
+	_ structs.HostLayout
+
+	// What to count.
 	CounterDesc CounterDescription // enum ibv_counter_description counter_desc
-	Index       uint32             // uint32_t index
-	CompMask    uint32             // uint32_t comp_mask
+
+	// Which place of the set is to hold it; those that share a place are added up.
+	Index uint32 // uint32_t index
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
 }
 
 func _() {
@@ -6856,115 +7623,186 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ValuesEx{})-8]
 }
 
-// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t).
+// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
+// query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
+// uint8_t, struct ibv_port_attr *, size_t).
 type VerbsContextQueryPortFunc uintptr
 
-// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
+// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr
+// in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum
+// ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
 type VerbsContextAdviseMRFunc uintptr
 
-// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *).
+// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of
+// alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct
+// ibv_pd *).
 type VerbsContextAllocNullMRFunc uintptr
 
-// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t).
+// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of
+// read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters
+// *, uint64_t *, uint32_t, uint32_t).
 type VerbsContextReadCountersFunc uintptr
 
-// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the type of attach_counters_point_flow in struct verbs_context, in C int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *).
+// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the
+// type of attach_counters_point_flow in struct verbs_context, in C int
+// (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr
+// *, struct ibv_flow *).
 type VerbsContextAttachCountersPointFlowFunc uintptr
 
-// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of create_counters in struct verbs_context, in C struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
+// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of
+// create_counters in struct verbs_context, in C struct ibv_counters
+// *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
 type VerbsContextCreateCountersFunc uintptr
 
-// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct ibv_counters *).
+// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of
+// destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct
+// ibv_counters *).
 type VerbsContextDestroyCountersFunc uintptr
 
-// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int).
+// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr
+// in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct
+// ibv_dm *, uint64_t, size_t, unsigned int).
 type VerbsContextRegDMMRFunc uintptr
 
-// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *).
+// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in
+// struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct
+// ibv_alloc_dm_attr *).
 type VerbsContextAllocDMFunc uintptr
 
-// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
+// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in
+// struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
 type VerbsContextFreeDMFunc uintptr
 
-// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of modify_flow_action_esp in struct verbs_context, in C int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *).
+// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of
+// modify_flow_action_esp in struct verbs_context, in C int
+// (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr
+// *).
 type VerbsContextModifyFlowActionESPFunc uintptr
 
-// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct ibv_flow_action *).
+// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of
+// destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct
+// ibv_flow_action *).
 type VerbsContextDestroyFlowActionFunc uintptr
 
-// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
+// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of
+// create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action
+// *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
 type VerbsContextCreateFlowActionESPFunc uintptr
 
-// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *).
+// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of
+// modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct
+// ibv_qp *, struct ibv_qp_rate_limit_attr *).
 type VerbsContextModifyQPRateLimitFunc uintptr
 
-// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of alloc_parent_domain in struct verbs_context, in C struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
+// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of
+// alloc_parent_domain in struct verbs_context, in C struct ibv_pd
+// *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
 type VerbsContextAllocParentDomainFunc uintptr
 
-// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
+// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of
+// dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
 type VerbsContextDeallocTDFunc uintptr
 
-// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *).
+// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in
+// struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct
+// ibv_td_init_attr *).
 type VerbsContextAllocTDFunc uintptr
 
-// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *).
+// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq
+// in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct
+// ibv_modify_cq_attr *).
 type VerbsContextModifyCQFunc uintptr
 
-// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **).
+// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of
+// post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *,
+// struct ibv_ops_wr *, struct ibv_ops_wr **).
 type VerbsContextPostSRQOpsFunc uintptr
 
-// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of destroy_rwq_ind_table in struct verbs_context, in C int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
+// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of
+// destroy_rwq_ind_table in struct verbs_context, in C int
+// (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
 type VerbsContextDestroyRWQIndTableFunc uintptr
 
-// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
+// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of
+// create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table
+// *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
 type VerbsContextCreateRWQIndTableFunc uintptr
 
-// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
+// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of
+// destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
 type VerbsContextDestroyWQFunc uintptr
 
-// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *).
+// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq
+// in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr
+// *).
 type VerbsContextModifyWQFunc uintptr
 
-// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *).
+// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq
+// in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *,
+// struct ibv_wq_init_attr *).
 type VerbsContextCreateWQFunc uintptr
 
-// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *).
+// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of
+// query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct
+// ibv_context *, struct ibv_values_ex *).
 type VerbsContextQueryRtValuesFunc uintptr
 
-// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *).
+// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of
+// create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct
+// ibv_context *, struct ibv_cq_init_attr_ex *).
 type VerbsContextCreateCQExFunc uintptr
 
-// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t).
+// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of
+// query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct
+// ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
+// size_t).
 type VerbsContextQueryDeviceExFunc uintptr
 
-// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct ibv_flow *).
+// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of
+// ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct
+// ibv_flow *).
 type VerbsContextIbvDestroyFlowFunc uintptr
 
-// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
+// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of
+// ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
 type VerbsContextABIPlaceholder2Func uintptr
 
-// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of ibv_create_flow in struct verbs_context, in C struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
+// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of
+// ibv_create_flow in struct verbs_context, in C struct ibv_flow
+// *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
 type VerbsContextIbvCreateFlowFunc uintptr
 
-// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
+// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of
+// ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
 type VerbsContextABIPlaceholder1Func uintptr
 
-// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *).
+// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in
+// struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct
+// ibv_qp_open_attr *).
 type VerbsContextOpenQPFunc uintptr
 
-// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *).
+// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of
+// create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct
+// ibv_context *, struct ibv_qp_init_attr_ex *).
 type VerbsContextCreateQPExFunc uintptr
 
-// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *, uint32_t *).
+// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of
+// get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *,
+// uint32_t *).
 type VerbsContextGetSRQNumFunc uintptr
 
-// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *).
+// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of
+// create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct
+// ibv_context *, struct ibv_srq_init_attr_ex *).
 type VerbsContextCreateSRQExFunc uintptr
 
-// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *).
+// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd
+// in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *,
+// struct ibv_xrcd_init_attr *).
 type VerbsContextOpenXRCDFunc uintptr
 
-// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
+// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of
+// close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
 type VerbsContextCloseXRCDFunc uintptr
 
 // PthreadCond is C's pthread_cond_t of pthread.h, 48 bytes.
@@ -6980,7 +7818,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PthreadCond{})-8]
 }
 
-// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of rdma/ib_user_verbs.h, 40 bytes.
+// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of
+// rdma/ib_user_verbs.h, 40 bytes.
 type IBUverbsQueryPortResp struct {
 	_             structs.HostLayout
 	PortCapFlags  uint32 // __u32 port_cap_flags
@@ -7048,44 +7887,54 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Timespec{})-8]
 }
 
-// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// SGEAt views the memory at address as C's struct ibv_sge. The memory must hold one,
+// and must not be in the Go heap unless a pointer keeps it there.
 //
 //go:noinline
 func SGEAt(address uintptr) *SGE {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**SGE)(unsafe.Pointer(&address))
 }
 
-// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// SendWRAt views the memory at address as C's struct ibv_send_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 //
 //go:noinline
 func SendWRAt(address uintptr) *SendWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**SendWR)(unsafe.Pointer(&address))
 }
 
-// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// RecvWRAt views the memory at address as C's struct ibv_recv_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 //
 //go:noinline
 func RecvWRAt(address uintptr) *RecvWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**RecvWR)(unsafe.Pointer(&address))
 }
 
-// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.
+// OpsWRAt views the memory at address as C's struct ibv_ops_wr. The memory must hold
+// one, and must not be in the Go heap unless a pointer keeps it there.
 //
 //go:noinline
 func OpsWRAt(address uintptr) *OpsWR {
-	// Safe as far as the caller is right: an address of C's becomes the pointer that it is.
+	// Safe as far as the caller is right: an address of C's becomes the pointer that it
+	// is.
 	return *(**OpsWR)(unsafe.Pointer(&address))
 }
 
-// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not define: only pointers to it have a use.
+// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not
+// define: only pointers to it have a use.
 type VerbsExPrivate struct {
 	_ structs.HostLayout
 }
 
-// BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in memory are the most significant first, on every machine.
+// BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE16 uint16
 
 // ToBE16 puts a number of this machine into network byte order.
@@ -7106,7 +7955,8 @@ func (v BE16) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-// BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in memory are the most significant first, on every machine.
+// BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE32 uint32
 
 // ToBE32 puts a number of this machine into network byte order.
@@ -7127,7 +7977,8 @@ func (v BE32) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
-// BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in memory are the most significant first, on every machine.
+// BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in
+// memory are the most significant first, on every machine.
 type BE64 uint64
 
 // ToBE64 puts a number of this machine into network byte order.

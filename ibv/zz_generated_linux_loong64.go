@@ -49,7 +49,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SRQ{})-8]
 }
 
-// WQ is a work queue: a receive queue apart from a queue pair, so that packets can be spread over several.
+// WQ is a work queue: a receive queue apart from a queue pair, so that packets can be
+// spread over several.
 //
 // It is C's struct ibv_wq of infiniband/verbs.h, 152 bytes.
 type WQ struct {
@@ -143,7 +144,8 @@ type QP struct {
 	// Its number, 24 bits, by which peers address it.
 	QPNum uint32 // uint32_t qp_num
 
-	// The state that the library moved it to last. It may be in the error state without this showing: query it.
+	// The state that the library moved it to last. It may be in the error state without
+	// this showing: query it.
 	State QPState // enum ibv_qp_state state
 
 	// Its kind.
@@ -178,7 +180,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QP{})-8]
 }
 
-// QPEx is a queue pair whose send queue is written member by member. Between WRStart and WRComplete or WRAbort, each operation is begun by its function and finished by one that sets its data.
+// QPEx is a queue pair whose send queue is written member by member. Between WRStart
+// and WRComplete or WRAbort, each operation is begun by its function and finished by
+// one that sets its data.
 //
 // It is C's struct ibv_qp_ex of infiniband/verbs.h, 352 bytes.
 type QPEx struct {
@@ -291,7 +295,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPEx{})-8]
 }
 
-// CQ is a completion queue. If more completions arrive than it has room for, it breaks, with the queue pairs that use it.
+// CQ is a completion queue. If more completions arrive than it has room for, it breaks,
+// with the queue pairs that use it.
 //
 // It is C's struct ibv_cq of infiniband/verbs.h, 128 bytes.
 type CQ struct {
@@ -339,7 +344,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQ{})-8]
 }
 
-// CQEx is a completion queue that is read member by member, the way that some providers are fastest.
+// CQEx is a completion queue that is read member by member, the way that some providers
+// are fastest.
 //
 // It is C's struct ibv_cq_ex of infiniband/verbs.h, 288 bytes.
 type CQEx struct {
@@ -381,7 +387,8 @@ type CQEx struct {
 	// The current completion's work request, by the caller's own number.
 	WRID uint64 // uint64_t wr_id
 
-	// Goes to the first completion of a batch; ENOENT if there is none, and then EndPoll must not follow.
+	// Goes to the first completion of a batch; ENOENT if there is none, and then
+	// EndPoll must not follow.
 	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
 
 	// Goes to the next completion; ENOENT if there is none.
@@ -399,7 +406,8 @@ type CQEx struct {
 	// Reads how many bytes were received.
 	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
 
-	// Reads the immediate data, in network byte order, or the key that was made invalid.
+	// Reads the immediate data, in network byte order, or the key that was made
+	// invalid.
 	ReadImmData CQExReadImmDataFunc // __be32 (*read_imm_data)(struct ibv_cq_ex *)
 
 	// Reads the local queue pair's number.
@@ -471,7 +479,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQEx{})-8]
 }
 
-// Context is an opened device: all other objects come from it and must be gone before it is closed.
+// Context is an opened device: all other objects come from it and must be gone before
+// it is closed.
 //
 // It is C's struct ibv_context of infiniband/verbs.h, 328 bytes.
 type Context struct {
@@ -486,17 +495,20 @@ type Context struct {
 	// The file by which the library talks to the kernel. It is the library's.
 	CmdFD int32 // int cmd_fd
 
-	// The file that becomes readable when an AsyncEvent waits. It is closed with the context.
+	// The file that becomes readable when an AsyncEvent waits. It is closed with the
+	// context.
 	AsyncFD int32 // int async_fd
 
-	// How many completion vectors there are: interrupts that completion queues may be spread over.
+	// How many completion vectors there are: interrupts that completion queues may be
+	// spread over.
 	NumCompVectors int32 // int num_comp_vectors
 	_              [4]byte
 
 	// The library's own lock.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// All bits are set if this context stands at the end of a larger struct of the library, as it does with every provider of today.
+	// All bits are set if this context stands at the end of a larger struct of the
+	// library, as it does with every provider of today.
 	ABICompat uintptr // void *abi_compat
 }
 
@@ -512,50 +524,130 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Context{})-8]
 }
 
-// VerbsContext is C's struct verbs_context of infiniband/verbs.h, 648 bytes.
+// VerbsContext is what surrounds a Context: more of the provider's functions. It grows
+// at its front, so a function has a fixed distance from the Context, and Sz tells
+// whether the library is new enough to have it.
+//
+// It is C's struct verbs_context of infiniband/verbs.h, 648 bytes.
 type VerbsContext struct {
-	_                       structs.HostLayout
-	QueryPort               VerbsContextQueryPortFunc               // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
-	AdviseMR                VerbsContextAdviseMRFunc                // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
-	AllocNullMR             VerbsContextAllocNullMRFunc             // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
-	ReadCounters            VerbsContextReadCountersFunc            // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
+	_ structs.HostLayout
+
+	// Asks for a port's attributes.
+	QueryPort VerbsContextQueryPortFunc // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
+
+	// Tells the kernel how memory will be used.
+	AdviseMR VerbsContextAdviseMRFunc // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
+
+	// Makes a region that swallows writes and reads as zeros.
+	AllocNullMR VerbsContextAllocNullMRFunc // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
+
+	// Reads a set of counters.
+	ReadCounters VerbsContextReadCountersFunc // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
+
+	// Lets a rule feed a counter.
 	AttachCountersPointFlow VerbsContextAttachCountersPointFlowFunc // int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
-	CreateCounters          VerbsContextCreateCountersFunc          // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
-	DestroyCounters         VerbsContextDestroyCountersFunc         // int (*destroy_counters)(struct ibv_counters *)
-	RegDMMR                 VerbsContextRegDMMRFunc                 // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
-	AllocDM                 VerbsContextAllocDMFunc                 // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
-	FreeDM                  VerbsContextFreeDMFunc                  // int (*free_dm)(struct ibv_dm *)
-	ModifyFlowActionESP     VerbsContextModifyFlowActionESPFunc     // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
-	DestroyFlowAction       VerbsContextDestroyFlowActionFunc       // int (*destroy_flow_action)(struct ibv_flow_action *)
-	CreateFlowActionESP     VerbsContextCreateFlowActionESPFunc     // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
-	ModifyQPRateLimit       VerbsContextModifyQPRateLimitFunc       // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
-	AllocParentDomain       VerbsContextAllocParentDomainFunc       // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
-	DeallocTD               VerbsContextDeallocTDFunc               // int (*dealloc_td)(struct ibv_td *)
-	AllocTD                 VerbsContextAllocTDFunc                 // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
-	ModifyCQ                VerbsContextModifyCQFunc                // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
-	PostSRQOps              VerbsContextPostSRQOpsFunc              // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
-	DestroyRWQIndTable      VerbsContextDestroyRWQIndTableFunc      // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
-	CreateRWQIndTable       VerbsContextCreateRWQIndTableFunc       // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
-	DestroyWQ               VerbsContextDestroyWQFunc               // int (*destroy_wq)(struct ibv_wq *)
-	ModifyWQ                VerbsContextModifyWQFunc                // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
-	CreateWQ                VerbsContextCreateWQFunc                // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
-	QueryRtValues           VerbsContextQueryRtValuesFunc           // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
-	CreateCQEx              VerbsContextCreateCQExFunc              // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
-	Priv                    *VerbsExPrivate                         // struct verbs_ex_private *priv
-	QueryDeviceEx           VerbsContextQueryDeviceExFunc           // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
-	IbvDestroyFlow          VerbsContextIbvDestroyFlowFunc          // int (*ibv_destroy_flow)(struct ibv_flow *)
-	ABIPlaceholder2         VerbsContextABIPlaceholder2Func         // void (*ABI_placeholder2)(void)
-	IbvCreateFlow           VerbsContextIbvCreateFlowFunc           // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
-	ABIPlaceholder1         VerbsContextABIPlaceholder1Func         // void (*ABI_placeholder1)(void)
-	OpenQP                  VerbsContextOpenQPFunc                  // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
-	CreateQPEx              VerbsContextCreateQPExFunc              // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
-	GetSRQNum               VerbsContextGetSRQNumFunc               // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
-	CreateSRQEx             VerbsContextCreateSRQExFunc             // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
-	OpenXRCD                VerbsContextOpenXRCDFunc                // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
-	CloseXRCD               VerbsContextCloseXRCDFunc               // int (*close_xrcd)(struct ibv_xrcd *)
-	ABIPlaceholder3         uint64                                  // uint64_t _ABI_placeholder3
-	Sz                      uint64                                  // size_t sz
-	Context                 Context                                 // struct ibv_context context
+
+	// Makes a set of counters.
+	CreateCounters VerbsContextCreateCountersFunc // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
+
+	// Destroys a set of counters.
+	DestroyCounters VerbsContextDestroyCountersFunc // int (*destroy_counters)(struct ibv_counters *)
+
+	// Registers memory of the device.
+	RegDMMR VerbsContextRegDMMRFunc // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
+
+	// Allocates memory of the device.
+	AllocDM VerbsContextAllocDMFunc // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
+
+	// Frees memory of the device.
+	FreeDM VerbsContextFreeDMFunc // int (*free_dm)(struct ibv_dm *)
+
+	// Changes an action for IPsec.
+	ModifyFlowActionESP VerbsContextModifyFlowActionESPFunc // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
+
+	// Destroys an action.
+	DestroyFlowAction VerbsContextDestroyFlowActionFunc // int (*destroy_flow_action)(struct ibv_flow_action *)
+
+	// Makes an action for IPsec.
+	CreateFlowActionESP VerbsContextCreateFlowActionESPFunc // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
+
+	// Limits how fast a queue pair may send.
+	ModifyQPRateLimit VerbsContextModifyQPRateLimitFunc // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
+
+	// Allocates a parent domain.
+	AllocParentDomain VerbsContextAllocParentDomainFunc // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
+
+	// Frees a thread domain.
+	DeallocTD VerbsContextDeallocTDFunc // int (*dealloc_td)(struct ibv_td *)
+
+	// Allocates a thread domain.
+	AllocTD VerbsContextAllocTDFunc // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
+
+	// Changes how a completion queue holds back events.
+	ModifyCQ VerbsContextModifyCQFunc // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
+
+	// Posts operations on the list of tagged buffers.
+	PostSRQOps VerbsContextPostSRQOpsFunc // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
+
+	// Destroys a table of work queues.
+	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
+
+	// Makes a table of work queues.
+	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
+
+	// Destroys a work queue.
+	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
+
+	// Changes a work queue.
+	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
+
+	// Makes a work queue.
+	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
+
+	// Asks for values that change, such as the clock's.
+	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
+
+	// Makes a completion queue that is read member by member.
+	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
+
+	// The library's own.
+	Priv *VerbsExPrivate // struct verbs_ex_private *priv
+
+	// Asks for a device's attributes.
+	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
+
+	// Destroys a rule.
+	IbvDestroyFlow  VerbsContextIbvDestroyFlowFunc  // int (*ibv_destroy_flow)(struct ibv_flow *)
+	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
+
+	// Makes a rule.
+	IbvCreateFlow   VerbsContextIbvCreateFlowFunc   // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
+
+	// Opens a queue pair of another process.
+	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
+
+	// Makes a queue pair of any kind.
+	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
+
+	// Asks for a shared receive queue's number, which XRC senders need.
+	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
+
+	// Makes a shared receive queue of any kind.
+	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
+
+	// Opens an XRC domain.
+	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
+
+	// Closes an XRC domain.
+	CloseXRCD       VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
+	ABIPlaceholder3 uint64                    // uint64_t _ABI_placeholder3
+
+	// The length in bytes of the struct that the library has.
+	Sz uint64 // size_t sz
+
+	// The context itself.
+	Context Context // struct ibv_context context
 }
 
 func _() {

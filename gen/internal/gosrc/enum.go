@@ -27,7 +27,10 @@ func (w *writer) enum(e *abi.Enum) error {
 			return fmt.Errorf("%s:%d: %s: %w", e.Header, e.Line, en.Name, err)
 		}
 		if text := w.words.about(en.Name); text != "" {
-			defs = append(defs, jen.Line(), jen.Comment(text[1:]))
+			if i > 0 {
+				defs = append(defs, jen.Line())
+			}
+			defs = append(defs, jen.Comment(text[1:]))
 		}
 		def := jen.Id(names[i])
 		if typ != "" {
