@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
+	"github.com/goverbs/goverbs/ibv/internal/dl"
 )
 
 // The same empty C function, called by a loop in C, directly, and the portable way.
@@ -13,7 +13,7 @@ func BenchmarkPost(b *testing.B) {
 	list := unsafe.Pointer(new([4]int64))
 	b.Run("C", func(b *testing.B) {
 		function := &fn
-		purego.SyscallN(loop, uintptr(unsafe.Pointer(function)), uintptr(b.N), uintptr(list))
+		dl.Call(loop, uintptr(unsafe.Pointer(function)), uintptr(b.N), uintptr(list))
 	})
 	if Direct() {
 		b.Run("direct", func(b *testing.B) {

@@ -10,8 +10,9 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv/internal/dl"
 )
 
 // script is struct script of testdata/calls.c.
@@ -31,35 +32,24 @@ func pointer(address uintptr) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address)) // safe: not memory of Go's
 }
 
-var library struct {
-	once   sync.Once
-	handle uintptr
-	err    error
-}
-
 // build compiles testdata/calls.c and loads it, once.
-func build() (uintptr, error) {
-	library.once.Do(func() {
-		dir, err := os.MkdirTemp("", "ccall")
-		if err != nil {
-			library.err = err
-			return
-		}
-		defer os.RemoveAll(dir)
-		compiler := os.Getenv("CC")
-		if compiler == "" {
-			compiler = "cc"
-		}
-		object := filepath.Join(dir, "calls.so")
-		out, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-Wall", "-o", object, "testdata/calls.c").CombinedOutput()
-		if err != nil {
-			library.err = fmt.Errorf("%s: %w\n%s", compiler, err, out)
-			return
-		}
-		library.handle, library.err = purego.Dlopen(object, purego.RTLD_NOW)
-	})
-	return library.handle, library.err
-}
+var build = sync.OnceValues(func() (*dl.Library, error) {
+	dir, err := os.MkdirTemp("", "ccall")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(dir)
+	compiler := os.Getenv("CC")
+	if compiler == "" {
+		compiler = "cc"
+	}
+	object := filepath.Join(dir, "calls.so")
+	out, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-Wall", "-o", object, "testdata/calls.c").CombinedOutput()
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w\n%s", compiler, err, out)
+	}
+	return dl.Open(object)
+})
 
 // symbol returns a function of testdata/calls.c. Without a C compiler there is nothing to test against, which has to be
 // admitted with GOVERBS_NO_CC=1.
@@ -68,9 +58,9 @@ func symbol(t testing.TB, name string) uintptr {
 	if os.Getenv("GOVERBS_NO_CC") == "1" {
 		t.Skip("GOVERBS_NO_CC=1: no C compiler to test against")
 	}
-	handle, err := build()
+	library, err := build()
 	require.NoError(t, err, "compile testdata/calls.c (GOVERBS_NO_CC=1 does without a C compiler)")
-	address, err := purego.Dlsym(handle, name)
+	address, err := library.Symbol(name)
 	require.NoError(t, err)
 	return address
 }

@@ -14,6 +14,7 @@ var (
 	direct = os.Getenv("GOVERBS_CCALL") != "portable" && assembled.holds()
 
 	// errnoFunction is what the assembly asks for the thread's errno, or 0: errno is then 0 too.
+	//lint:ignore U1000 read by the assembly
 	errnoFunction = dl.ErrnoFunction()
 )
 

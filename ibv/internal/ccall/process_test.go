@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 )
 
@@ -24,12 +23,12 @@ func play(role string) {
 
 func playFault() {
 	defer func() { fmt.Println("recovered", recover()) }()
-	handle, err := build()
+	library, err := build()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fn, err := purego.Dlsym(handle, "post_fault")
+	fn, err := library.Symbol("post_fault")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
@@ -24,7 +23,9 @@ func useStack(t *testing.T, w way, fn uintptr, bytes int64) {
 func TestCHasStack(t *testing.T) {
 	fn := symbol(t, "post_script")
 	sizes := []int64{64 << 10}
-	if _, err := purego.Dlsym(purego.RTLD_DEFAULT, "gnu_get_libc_version"); err == nil {
+	library, err := build()
+	require.NoError(t, err)
+	if _, err := library.Symbol("gnu_get_libc_version"); err == nil {
 		sizes = append(sizes, 1<<20) // musl's threads have 128 KiB in all
 	}
 	bothWays(t, func(t *testing.T, w way) {

@@ -15,6 +15,7 @@ package dl
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"sync"
 )
@@ -30,7 +31,7 @@ const (
 	overrideVariable = "GOVERBS_LIBIBVERBS"
 )
 
-// Library is a loaded libibverbs. It is never unloaded: providers keep threads and pointers into it.
+// Library is a loaded library. It is never unloaded: libibverbs' providers keep threads and pointers into it.
 type Library struct {
 	name    string
 	handle  uintptr
@@ -63,12 +64,21 @@ func (l *loader) load() (*Library, error) {
 	if !overridden {
 		name = soname
 	}
+	library, err := Open(name)
+	if err != nil {
+		return nil, missing(overridden, err)
+	}
+	l.library = library
+	return library, nil
+}
+
+// Open loads another library, for the tests of what calls into C. The name is one the dynamic linker looks for, or a path.
+func Open(name string) (*Library, error) {
 	handle, err := openLibrary(name)
 	if err != nil {
-		return nil, missing(name, overridden, err)
+		return nil, fmt.Errorf("load %s: %w", name, err)
 	}
-	l.library = &Library{name: name, handle: handle}
-	return l.library, nil
+	return &Library{name: name, handle: handle}, nil
 }
 
 // Name returns the name the library was loaded by.

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/ebitengine/purego"
 	"github.com/stretchr/testify/require"
 )
 
@@ -71,9 +70,9 @@ func TestCallLibibverbs(t *testing.T) {
 func TestLoadFailure(t *testing.T) {
 	damaged := filepath.Join(t.TempDir(), "libibverbs.so.1")
 	require.NoError(t, os.WriteFile(damaged, []byte("not a library"), 0o600))
-	tests := []struct{ name, path, cause string }{
-		{"no such file", "/nowhere/libibverbs.so.1", "/nowhere/libibverbs.so.1: cannot open shared object file"},
-		{"not a library", damaged, "file too short"},
+	tests := []struct{ name, path string }{
+		{"no such file", "/nowhere/libibverbs.so.1"},
+		{"not a library", damaged},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -84,7 +83,7 @@ func TestLoadFailure(t *testing.T) {
 			require.ErrorContains(t, err, tt.path)
 			require.ErrorContains(t, err, overrideVariable)
 			require.ErrorContains(t, err, "libibverbs1 ibverbs-providers")
-			require.ErrorAs(t, err, new(purego.Dlerror))
+			require.ErrorContains(t, err, "dlopen: "+tt.path+": ", "what the dynamic linker said")
 
 			t.Setenv(overrideVariable, "")
 			library, err = l.load()
@@ -96,19 +95,21 @@ func TestLoadFailure(t *testing.T) {
 
 func TestMissingNamesEverySystem(t *testing.T) {
 	for _, overridden := range []bool{false, true} {
-		text := missing(soname, overridden, os.ErrNotExist).Error()
+		text := missing(overridden, os.ErrNotExist).Error()
 		for _, system := range []string{"Alpine", "Arch", "CentOS Stream", "Debian", "Fedora", "FreeBSD", "NixOS", "openSUSE", "Ubuntu"} {
 			require.Contains(t, text, system)
 		}
 		require.Contains(t, text, soname)
 		require.Contains(t, text, overrideVariable)
 	}
-	require.NotContains(t, missing(soname, false, ErrUnsupported).Error(), "Debian", "no package helps there")
+	require.NotContains(t, missing(false, ErrUnsupported).Error(), "Debian", "no package helps there")
 }
 
 func libc(t *testing.T, name string) uintptr {
 	t.Helper()
-	address, err := findSymbol(purego.RTLD_DEFAULT, name)
+	library, err := Load()
+	require.NoError(t, err, "these tests need libibverbs")
+	address, err := library.Symbol(name) // libibverbs needs libc, so its symbols are found too
 	require.NoError(t, err)
 	return address
 }

@@ -12,21 +12,21 @@ var packages = []struct{ system, command string }{
 	{"Arch", "pacman -S rdma-core"},
 	{"CentOS Stream, Fedora", "dnf install libibverbs"},
 	{"Debian, Ubuntu", "apt install libibverbs1 ibverbs-providers"},
-	{"FreeBSD", "part of the base system, built WITH_OFED"},
+	{"FreeBSD", "part of the base system"},
 	{"NixOS", "rdma-core, with its lib directory in LD_LIBRARY_PATH"},
 	{"openSUSE", "zypper install libibverbs1 libibverbs"},
 }
 
 // missing turns the dynamic linker's refusal into something to act on.
-func missing(name string, overridden bool, cause error) error {
+func missing(overridden bool, cause error) error {
 	if errors.Is(cause, ErrUnsupported) {
-		return fmt.Errorf("load %s: %w", name, cause)
+		return cause
 	}
 	if overridden {
-		return fmt.Errorf("load %s (named by %s): %w; unset %s to load the system's %s, which comes with %s",
-			name, overrideVariable, cause, overrideVariable, soname, packageList())
+		return fmt.Errorf("%w (the name is from %s); unset %s to load the system's %s, which comes with %s",
+			cause, overrideVariable, overrideVariable, soname, packageList())
 	}
-	return fmt.Errorf("load %s: %w; it comes with %s; or name the library in %s", name, cause, packageList(), overrideVariable)
+	return fmt.Errorf("%w; %s comes with %s; or name the library in %s", cause, soname, packageList(), overrideVariable)
 }
 
 func packageList() string {
