@@ -61,7 +61,7 @@ func (in *input) read() ([]*abi.Facts, error) {
 			return nil, fmt.Errorf("include folder: %w", err)
 		}
 	}
-	targets := headers.GoTargets()
+	targets := headers.GoTargets("linux")
 	if len(in.targets) > 0 {
 		targets = nil
 		for _, name := range in.targets {

@@ -7,7 +7,6 @@ package headers
 import (
 	"embed"
 	"io/fs"
-	"strings"
 )
 
 //go:embed stub
@@ -22,13 +21,4 @@ func Stubs() fs.FS {
 		panic(err)
 	}
 	return sub
-}
-
-// Packages says which package has a header, by distribution.
-func Packages(header string) string {
-	ibverbs := "Debian, Ubuntu: libibverbs-dev; Fedora, CentOS Stream, openSUSE, Alpine: rdma-core-devel or rdma-core-dev; Arch, NixOS: rdma-core; FreeBSD: the base system"
-	if strings.HasPrefix(header, "rdma/") {
-		return strings.Replace(ibverbs, "libibverbs-dev", "librdmacm-dev", 1)
-	}
-	return ibverbs
 }

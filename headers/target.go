@@ -2,6 +2,8 @@ package headers
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 )
 
@@ -12,38 +14,60 @@ type Target struct {
 	Libc string // "glibc", "musl" or "freebsd"
 }
 
-// String is the target as the generator's -target flag takes it.
-func (t Target) String() string { return t.OS + "/" + t.Arch + "/" + t.Libc }
+// String is the target as the generator's -target flag takes it, at its
+// shortest: the system's usual C library goes without saying.
+func (t Target) String() string {
+	if t.Libc == usualLibc(t.OS) {
+		return t.OS + "/" + t.Arch
+	}
+	return t.OS + "/" + t.Arch + "/" + t.Libc
+}
 
 // BigEndian reports whether the target stores the most significant byte first.
-func (t Target) BigEndian() bool { return t.Arch == "s390x" }
+func (t Target) BigEndian() bool { return machines[t.Arch].bigEndian }
 
-// machine is what C code sees of a processor before any header is read.
-type machine struct {
-	macros string // the macro by which headers recognise it
-	long   int    // bytes of a long and of a pointer
-	// signedChar and the pthread sizes are the C library's, glibc's here.
-	signedChar   bool
-	pthreadMutex int
-	condAlign    int
+// arches lists the processors of each system that C headers can be read for.
+var arches = map[string][]string{
+	"freebsd": {"amd64", "arm64"},
+	"linux":   {"386", "amd64", "arm", "arm64", "loong64", "ppc64le", "riscv64", "s390x"},
 }
 
-var machines = map[string]machine{
-	"386":     {macros: "__i386__", long: 4, signedChar: true, pthreadMutex: 24, condAlign: 4},
-	"amd64":   {macros: "__x86_64__", long: 8, signedChar: true, pthreadMutex: 40, condAlign: 8},
-	"arm":     {macros: "__arm__", long: 4, pthreadMutex: 24, condAlign: 8},
-	"arm64":   {macros: "__aarch64__", long: 8, pthreadMutex: 48, condAlign: 8},
-	"loong64": {macros: "__loongarch64", long: 8, signedChar: true, pthreadMutex: 40, condAlign: 8},
-	"ppc64le": {macros: "__powerpc64__", long: 8, pthreadMutex: 40, condAlign: 8},
-	"riscv64": {macros: "__riscv", long: 8, pthreadMutex: 40, condAlign: 8},
-	"s390x":   {macros: "__s390x__", long: 8, pthreadMutex: 40, condAlign: 8},
+// libcs lists the C libraries of each system, the usual one first.
+var libcs = map[string][]string{
+	"freebsd": {"freebsd"},
+	"linux":   {"glibc", "musl"},
 }
 
-// GoTargets lists the targets that Go bindings are written for.
-func GoTargets() []Target {
+func usualLibc(os string) string {
+	if all := libcs[os]; len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Targets lists every target that headers can be read for.
+func Targets() []Target {
 	var all []Target
-	for _, arch := range []string{"amd64", "arm64", "loong64", "ppc64le", "riscv64", "s390x"} {
-		all = append(all, Target{OS: "linux", Arch: arch, Libc: "glibc"})
+	for _, os := range slices.Sorted(maps.Keys(arches)) {
+		for _, arch := range arches[os] {
+			for _, libc := range libcs[os] {
+				all = append(all, Target{OS: os, Arch: arch, Libc: libc})
+			}
+		}
+	}
+	return all
+}
+
+// GoTargets lists the targets of one system that Go bindings are written for:
+// those of 64 bits. A second C library counts where it lays out the types that
+// objects embed differently, as musl does on arm64.
+func GoTargets(os string) []Target {
+	var all []Target
+	for _, t := range Targets() {
+		usual := Target{OS: t.OS, Arch: t.Arch, Libc: usualLibc(t.OS)}
+		if t.OS == os && machines[t.Arch].pointer == 8 && (t == usual || t.embedded() != usual.embedded()) {
+			all = append(all, t)
+		}
 	}
 	return all
 }
@@ -52,78 +76,30 @@ func GoTargets() []Target {
 func ParseTarget(s string) (Target, error) {
 	parts := strings.Split(s, "/")
 	if len(parts) < 2 || len(parts) > 3 {
-		return Target{}, fmt.Errorf("target %q: want os/arch or os/arch/libc, such as linux/amd64", s)
+		return Target{}, fmt.Errorf("target %q: want os/arch or os/arch/libc, such as linux/amd64 or linux/arm64/musl", s)
 	}
-	t := Target{OS: parts[0], Arch: parts[1], Libc: "glibc"}
+	t := Target{OS: parts[0], Arch: parts[1]}
+	known, ok := arches[t.OS]
+	if !ok {
+		return Target{}, fmt.Errorf("target %q: unknown system %q, want %s", s, t.OS, oneOf(slices.Sorted(maps.Keys(arches))))
+	}
+	if !slices.Contains(known, t.Arch) {
+		return Target{}, fmt.Errorf("target %q: unknown processor %q, want %s", s, t.Arch, oneOf(known))
+	}
+	t.Libc = usualLibc(t.OS)
 	if len(parts) == 3 {
 		t.Libc = parts[2]
 	}
-	if _, ok := machines[t.Arch]; !ok || t.OS != "linux" {
-		return Target{}, fmt.Errorf("target %q: unknown system or processor", s)
-	}
-	if t.Libc != "glibc" && t.Libc != "musl" {
-		return Target{}, fmt.Errorf("target %q: unknown C library %q, want glibc or musl", s, t.Libc)
+	if !slices.Contains(libcs[t.OS], t.Libc) {
+		return Target{}, fmt.Errorf("target %q: unknown C library %q, want %s", s, t.Libc, oneOf(libcs[t.OS]))
 	}
 	return t, nil
 }
 
-// Predefined is the text of the macros that the target's C compiler defines
-// before it reads anything, as far as RDMA headers and the stubs ask for them.
-func (t Target) Predefined() string {
-	m := machines[t.Arch]
-	if t.Libc == "musl" {
-		// musl lays pthread types out by the size of a pointer alone.
-		m.pthreadMutex, m.condAlign = 24, m.long
-		if m.long == 8 {
-			m.pthreadMutex = 40
-		}
+// oneOf lists what there is to choose from.
+func oneOf(words []string) string {
+	if len(words) == 1 {
+		return words[0]
 	}
-	var b strings.Builder
-	def := func(name string, value any) { fmt.Fprintf(&b, "#define %s %v\n", name, value) }
-	def("__STDC__", 1)
-	def("__STDC_VERSION__", "201710L")
-	def("__GNUC__", 12)
-	def("__GNUC_MINOR__", 2)
-	def("__linux__", 1)
-	def("__linux", 1)
-	def("__unix__", 1)
-	def(m.macros, 1)
-	def("__CHAR_BIT__", 8)
-	def("__INT_MAX__", 0x7fffffff)
-	def("__SIZEOF_INT__", 4)
-	def("__SIZEOF_LONG__", m.long)
-	def("__SIZEOF_LONG_LONG__", 8)
-	def("__SIZEOF_POINTER__", m.long)
-	def("__SIZEOF_SIZE_T__", m.long)
-	def("__UINT16_TYPE__", "unsigned short")
-	def("__UINT32_TYPE__", "unsigned int")
-	if m.long == 8 {
-		def("__LP64__", 1)
-		def("_LP64", 1)
-		def("__UINT64_TYPE__", "unsigned long")
-		def("__INT64_TYPE__", "long")
-		def("__SIZE_TYPE__", "unsigned long")
-		def("__PTRDIFF_TYPE__", "long")
-		def("__WORDSIZE", 64)
-	} else {
-		def("__UINT64_TYPE__", "unsigned long long")
-		def("__INT64_TYPE__", "long long")
-		def("__SIZE_TYPE__", "unsigned int")
-		def("__PTRDIFF_TYPE__", "int")
-		def("__WORDSIZE", 32)
-	}
-	def("__WCHAR_TYPE__", "int")
-	if !m.signedChar {
-		def("__CHAR_UNSIGNED__", 1)
-	}
-	def("__ORDER_LITTLE_ENDIAN__", 1234)
-	def("__ORDER_BIG_ENDIAN__", 4321)
-	if t.BigEndian() {
-		def("__BYTE_ORDER__", "__ORDER_BIG_ENDIAN__")
-	} else {
-		def("__BYTE_ORDER__", "__ORDER_LITTLE_ENDIAN__")
-	}
-	def("__STUB_PTHREAD_MUTEX_SIZE", m.pthreadMutex)
-	def("__STUB_PTHREAD_COND_ALIGN", m.condAlign)
-	return b.String()
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
 }

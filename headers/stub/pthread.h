@@ -2,12 +2,19 @@
 #ifndef STUB_PTHREAD_H
 #define STUB_PTHREAD_H
 #include <time.h>
+#ifdef __STUB_PTHREAD_POINTERS
+typedef struct pthread_mutex *pthread_mutex_t;
+typedef struct pthread_cond *pthread_cond_t;
+typedef struct pthread_mutex_attr *pthread_mutexattr_t;
+typedef struct pthread_cond_attr *pthread_condattr_t;
+typedef struct pthread *pthread_t;
+#else
 typedef union {
 	char __size[__STUB_PTHREAD_MUTEX_SIZE];
 	long __align;
 } pthread_mutex_t;
 typedef union {
-	char __size[48];
+	char __size[__STUB_PTHREAD_COND_SIZE];
 	long __align;
 } __attribute__((aligned(__STUB_PTHREAD_COND_ALIGN))) pthread_cond_t;
 typedef union {
@@ -15,6 +22,7 @@ typedef union {
 	int __align;
 } pthread_mutexattr_t, pthread_condattr_t;
 typedef unsigned long pthread_t;
+#endif
 int pthread_mutex_init(pthread_mutex_t *, const pthread_mutexattr_t *);
 int pthread_cond_init(pthread_cond_t *, const pthread_condattr_t *);
 #endif

@@ -1,9 +1,16 @@
 /* Stub: the time that a device's clock is read into. */
 #ifndef STUB_TIME_H
 #define STUB_TIME_H
+#if __STUB_TIME_SIZE == __SIZEOF_LONG__
 typedef long time_t;
+#else
+typedef long long time_t;
+#endif
 struct timespec {
 	time_t tv_sec;
 	long tv_nsec;
+#if __STUB_TIME_SIZE > __SIZEOF_LONG__
+	long : 32;
+#endif
 };
 #endif
