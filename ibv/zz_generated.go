@@ -12,12 +12,15 @@ import (
 	"unsafe"
 )
 
-// IBUverbsCoreSupport is C's enum ib_uverbs_core_support of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsCoreSupport says what the kernel's interface can do.
+//
+// It is C's enum ib_uverbs_core_support of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsCoreSupport uint32
 
 // The values of IBUverbsCoreSupport.
 const (
+	// Access flags that it does not know and that are optional are ignored.
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
 )
 
@@ -29,8 +32,10 @@ func (v IBUverbsCoreSupport) String() string {
 	})
 }
 
-// IBUverbsAccessFlags is C's enum ib_uverbs_access_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAccessFlags is AccessFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_access_flags of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsAccessFlags uint32
 
 // The values of IBUverbsAccessFlags.
@@ -64,8 +69,10 @@ func (v IBUverbsAccessFlags) String() string {
 	})
 }
 
-// IBUverbsSRQType is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// IBUverbsSRQType is SRQType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_srq_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsSRQType uint32
 
 // The values of IBUverbsSRQType.
@@ -88,8 +95,10 @@ func (v IBUverbsSRQType) String() string {
 	return "IBUverbsSRQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQType is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one
-// of the values below.
+// IBUverbsWQType is WQType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_wq_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsWQType uint32
 
 // The values of IBUverbsWQType.
@@ -106,8 +115,10 @@ func (v IBUverbsWQType) String() string {
 	return "IBUverbsWQType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsWQFlags is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a
-// set of the bits below.
+// IBUverbsWQFlags is WQFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_wq_flags of infiniband/ib_user_ioctl_verbs.h: a set of the
+// bits below.
 type IBUverbsWQFlags uint32
 
 // The values of IBUverbsWQFlags.
@@ -129,8 +140,10 @@ func (v IBUverbsWQFlags) String() string {
 	})
 }
 
-// IBUverbsQPType is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one
-// of the values below.
+// IBUverbsQPType is QPType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_qp_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsQPType uint32
 
 // The values of IBUverbsQPType.
@@ -165,8 +178,10 @@ func (v IBUverbsQPType) String() string {
 	return "IBUverbsQPType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsQPCreateFlags is C's enum ib_uverbs_qp_create_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQPCreateFlags is QPCreateFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_qp_create_flags of infiniband/ib_user_ioctl_verbs.h: a set
+// of the bits below.
 type IBUverbsQPCreateFlags uint32
 
 // The values of IBUverbsQPCreateFlags.
@@ -190,8 +205,10 @@ func (v IBUverbsQPCreateFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortCapFlags is C's enum ib_uverbs_query_port_cap_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortCapFlags is PortCapFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_query_port_cap_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type IBUverbsQueryPortCapFlags uint32
 
 // The values of IBUverbsQueryPortCapFlags.
@@ -263,13 +280,14 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 	})
 }
 
-// IBUverbsQueryPortFlags is C's enum ib_uverbs_query_port_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsQueryPortFlags says what a port demands.
+//
+// It is C's enum ib_uverbs_query_port_flags of infiniband/ib_user_ioctl_verbs.h: a set
+// of the bits below.
 type IBUverbsQueryPortFlags uint32
 
 // The values of IBUverbsQueryPortFlags.
 const (
-
 	// Every address must have a GRH.
 	QpfGRHRequired IBUverbsQueryPortFlags = 0x1 // IB_UVERBS_QPF_GRH_REQUIRED
 )
@@ -366,8 +384,10 @@ func (v FlowActionESPFlags) String() string {
 	})
 }
 
-// IBUverbsReadCountersFlags is C's enum ib_uverbs_read_counters_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsReadCountersFlags is ReadCountersFlags as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_read_counters_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type IBUverbsReadCountersFlags uint32
 
 // The values of IBUverbsReadCountersFlags.
@@ -383,14 +403,21 @@ func (v IBUverbsReadCountersFlags) String() string {
 	})
 }
 
-// AdviseMRAdvice is C's enum ib_uverbs_advise_mr_advice of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// AdviseMRAdvice is how memory will be used on demand.
+//
+// It is C's enum ib_uverbs_advise_mr_advice of infiniband/ib_user_ioctl_verbs.h: one of
+// the values below.
 type AdviseMRAdvice uint32
 
 // The values of AdviseMRAdvice.
 const (
-	AdviseMRAdvicePrefetch        AdviseMRAdvice = 0 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
-	AdviseMRAdvicePrefetchWrite   AdviseMRAdvice = 1 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
+	// It will be read soon: bring it in.
+	AdviseMRAdvicePrefetch AdviseMRAdvice = 0 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH
+
+	// It will be written soon: bring it in.
+	AdviseMRAdvicePrefetchWrite AdviseMRAdvice = 1 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_WRITE
+
+	// It will be used soon: tell the device what of it is there.
 	AdviseMRAdvicePrefetchNoFault AdviseMRAdvice = 2 // IB_UVERBS_ADVISE_MR_ADVICE_PREFETCH_NO_FAULT
 )
 
@@ -407,12 +434,15 @@ func (v AdviseMRAdvice) String() string {
 	return "AdviseMRAdvice(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsAdviseMRFlag is C's enum ib_uverbs_advise_mr_flag of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// IBUverbsAdviseMRFlag says how advice is taken.
+//
+// It is C's enum ib_uverbs_advise_mr_flag of infiniband/ib_user_ioctl_verbs.h: a set of
+// the bits below.
 type IBUverbsAdviseMRFlag uint32
 
 // The values of IBUverbsAdviseMRFlag.
 const (
+	// Do it before the call returns.
 	AdviseMRFlagFlush IBUverbsAdviseMRFlag = 0x1 // IB_UVERBS_ADVISE_MR_FLAG_FLUSH
 )
 
@@ -424,8 +454,10 @@ func (v IBUverbsAdviseMRFlag) String() string {
 	})
 }
 
-// RDMADriverID is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of
-// the values below.
+// RDMADriverID is a kernel driver.
+//
+// It is C's enum rdma_driver_id of infiniband/ib_user_ioctl_verbs.h: one of the values
+// below.
 type RDMADriverID uint32
 
 // The values of RDMADriverID.
@@ -503,8 +535,10 @@ func (v RDMADriverID) String() string {
 	return "RDMADriverID(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsGIDType is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// IBUverbsGIDType is GIDType as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_gid_type of infiniband/ib_user_ioctl_verbs.h: one of the
+// values below.
 type IBUverbsGIDType uint32
 
 // The values of IBUverbsGIDType.
@@ -534,7 +568,6 @@ type GIDType uint32
 
 // The values of GIDType.
 const (
-
 	// InfiniBand's own.
 	GIDTypeIB GIDType = 0 // IBV_GID_TYPE_IB
 
@@ -565,7 +598,6 @@ type NodeType int32
 
 // The values of NodeType.
 const (
-
 	// The kernel said something else.
 	NodeUnknown NodeType = -1 // IBV_NODE_UNKNOWN
 
@@ -621,7 +653,6 @@ type TransportType int32
 
 // The values of TransportType.
 const (
-
 	// The kernel said something else.
 	TransportUnknown TransportType = -1 // IBV_TRANSPORT_UNKNOWN
 
@@ -667,7 +698,6 @@ type DeviceCapFlags uint32
 
 // The values of DeviceCapFlags.
 const (
-
 	// The queues of a queue pair can be resized.
 	DeviceResizeMaxWR DeviceCapFlags = 0x1 // IBV_DEVICE_RESIZE_MAX_WR
 
@@ -780,7 +810,6 @@ type ForkStatus uint32
 
 // The values of ForkStatus.
 const (
-
 	// It does not: the child's copy-on-write may part the program from the device.
 	ForkDisabled ForkStatus = 0 // IBV_FORK_DISABLED
 
@@ -811,7 +840,6 @@ type AtomicCap uint32
 
 // The values of AtomicCap.
 const (
-
 	// There are none.
 	AtomicNone AtomicCap = 0 // IBV_ATOMIC_NONE
 
@@ -842,8 +870,7 @@ type DMMask uint32
 
 // The values of DMMask.
 const (
-
-	// Handle.
+	// Handle is there.
 	DMMaskHandle DMMask = 0x1 // IBV_DM_MASK_HANDLE
 )
 
@@ -863,7 +890,6 @@ type ODPTransportCapBits uint32
 
 // The values of ODPTransportCapBits.
 const (
-
 	// Sends.
 	ODPSupportSend ODPTransportCapBits = 0x1 // IBV_ODP_SUPPORT_SEND
 
@@ -903,7 +929,6 @@ type ODPGeneralCaps uint32
 
 // The values of ODPGeneralCaps.
 const (
-
 	// There is.
 	ODPSupport ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
 
@@ -928,7 +953,6 @@ type RxHashFunctionFlags uint32
 
 // The values of RxHashFunctionFlags.
 const (
-
 	// The function that receive-side scaling uses everywhere.
 	RxHashFuncToeplitz RxHashFunctionFlags = 0x1 // IBV_RX_HASH_FUNC_TOEPLITZ
 )
@@ -949,16 +973,35 @@ type RxHashFields uint32
 
 // The values of RxHashFields.
 const (
-	RxHashSrcIPv4    RxHashFields = 0x1        // IBV_RX_HASH_SRC_IPV4
-	RxHashDstIPv4    RxHashFields = 0x2        // IBV_RX_HASH_DST_IPV4
-	RxHashSrcIPv6    RxHashFields = 0x4        // IBV_RX_HASH_SRC_IPV6
-	RxHashDstIPv6    RxHashFields = 0x8        // IBV_RX_HASH_DST_IPV6
-	RxHashSrcPortTCP RxHashFields = 0x10       // IBV_RX_HASH_SRC_PORT_TCP
-	RxHashDstPortTCP RxHashFields = 0x20       // IBV_RX_HASH_DST_PORT_TCP
-	RxHashSrcPortUDP RxHashFields = 0x40       // IBV_RX_HASH_SRC_PORT_UDP
-	RxHashDstPortUDP RxHashFields = 0x80       // IBV_RX_HASH_DST_PORT_UDP
-	RxHashIpsecSpi   RxHashFields = 0x100      // IBV_RX_HASH_IPSEC_SPI
-	RxHashInner      RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
+	// The sender's IPv4 address.
+	RxHashSrcIPv4 RxHashFields = 0x1 // IBV_RX_HASH_SRC_IPV4
+
+	// The receiver's IPv4 address.
+	RxHashDstIPv4 RxHashFields = 0x2 // IBV_RX_HASH_DST_IPV4
+
+	// The sender's IPv6 address.
+	RxHashSrcIPv6 RxHashFields = 0x4 // IBV_RX_HASH_SRC_IPV6
+
+	// The receiver's IPv6 address.
+	RxHashDstIPv6 RxHashFields = 0x8 // IBV_RX_HASH_DST_IPV6
+
+	// The sender's TCP port.
+	RxHashSrcPortTCP RxHashFields = 0x10 // IBV_RX_HASH_SRC_PORT_TCP
+
+	// The receiver's TCP port.
+	RxHashDstPortTCP RxHashFields = 0x20 // IBV_RX_HASH_DST_PORT_TCP
+
+	// The sender's UDP port.
+	RxHashSrcPortUDP RxHashFields = 0x40 // IBV_RX_HASH_SRC_PORT_UDP
+
+	// The receiver's UDP port.
+	RxHashDstPortUDP RxHashFields = 0x80 // IBV_RX_HASH_DST_PORT_UDP
+
+	// The security parameters index.
+	RxHashIpsecSpi RxHashFields = 0x100 // IBV_RX_HASH_IPSEC_SPI
+
+	// The headers inside of a tunnel, instead of those outside.
+	RxHashInner RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -985,7 +1028,6 @@ type RawPacketCaps uint32
 
 // The values of RawPacketCaps.
 const (
-
 	// Take the customer VLAN tag off and put it into the completion.
 	RawPacketCapCVLANStripping RawPacketCaps = 0x1 // IBV_RAW_PACKET_CAP_CVLAN_STRIPPING
 
@@ -1017,7 +1059,6 @@ type TMCapFlags uint32
 
 // The values of TMCapFlags.
 const (
-
 	// RC.
 	TMCapRC TMCapFlags = 0x1 // IBV_TM_CAP_RC
 )
@@ -1037,7 +1078,6 @@ type PCIAtomicOpSize uint32
 
 // The values of PCIAtomicOpSize.
 const (
-
 	// 4 bytes.
 	PCIAtomicOperation4ByteSizeSup PCIAtomicOpSize = 0x1 // IBV_PCI_ATOMIC_OPERATION_4_BYTE_SIZE_SUP
 
@@ -1065,7 +1105,6 @@ type MTU uint32
 
 // The values of MTU.
 const (
-
 	// 256 bytes.
 	MTU256 MTU = 1 // IBV_MTU_256
 
@@ -1106,7 +1145,6 @@ type PortState uint32
 
 // The values of PortState.
 const (
-
 	// No state; a port is never in it.
 	PortNop PortState = 0 // IBV_PORT_NOP
 
@@ -1148,7 +1186,6 @@ func (v PortState) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// The kernel did not say; take it for InfiniBand.
 	LinkLayerUnspecified = 0 // IBV_LINK_LAYER_UNSPECIFIED
 
@@ -1166,35 +1203,74 @@ type PortCapFlags uint32
 
 // The values of PortCapFlags.
 const (
-
 	// A subnet manager runs at the port.
-	PortSM        PortCapFlags = 0x2  // IBV_PORT_SM
-	PortNoticeSup PortCapFlags = 0x4  // IBV_PORT_NOTICE_SUP
-	PortTrapSup   PortCapFlags = 0x8  // IBV_PORT_TRAP_SUP
+	PortSM PortCapFlags = 0x2 // IBV_PORT_SM
+
+	// It sends notices.
+	PortNoticeSup PortCapFlags = 0x4 // IBV_PORT_NOTICE_SUP
+
+	// It sends traps.
+	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
+
+	// It can send at every rate between the packets.
 	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
-	PortAutoMigrSup          PortCapFlags = 0x20   // IBV_PORT_AUTO_MIGR_SUP
-	PortSLMapSup             PortCapFlags = 0x40   // IBV_PORT_SL_MAP_SUP
-	PortMkeyNvram            PortCapFlags = 0x80   // IBV_PORT_MKEY_NVRAM
-	PortPKeyNvram            PortCapFlags = 0x100  // IBV_PORT_PKEY_NVRAM
-	PortLedInfoSup           PortCapFlags = 0x200  // IBV_PORT_LED_INFO_SUP
-	PortSysImageGUIDSup      PortCapFlags = 0x800  // IBV_PORT_SYS_IMAGE_GUID_SUP
+	PortAutoMigrSup PortCapFlags = 0x20 // IBV_PORT_AUTO_MIGR_SUP
+
+	// It maps service levels to virtual lanes.
+	PortSLMapSup PortCapFlags = 0x40 // IBV_PORT_SL_MAP_SUP
+
+	// Its M_Key survives a loss of power.
+	PortMkeyNvram PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
+
+	// Its P_Keys survive a loss of power.
+	PortPKeyNvram PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
+
+	// Its light can be switched.
+	PortLedInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
+
+	// It knows the GUID of the whole piece of hardware.
+	PortSysImageGUIDSup PortCapFlags = 0x800 // IBV_PORT_SYS_IMAGE_GUID_SUP
+
+	// It sends traps for P_Keys of a switch's external ports.
 	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
-	PortExtendedSpeedsSup    PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
-	PortCapMask2Sup          PortCapFlags = 0x8000 // IBV_PORT_CAP_MASK2_SUP
+
+	// It knows lanes of 14 Gbit/s and more.
+	PortExtendedSpeedsSup PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
+
+	// PortCapFlags2 has a meaning.
+	PortCapMask2Sup PortCapFlags = 0x8000 // IBV_PORT_CAP_MASK2_SUP
 
 	// There is a connection manager at the port.
-	PortCmSup            PortCapFlags = 0x10000   // IBV_PORT_CM_SUP
-	PortSnmpTunnelSup    PortCapFlags = 0x20000   // IBV_PORT_SNMP_TUNNEL_SUP
-	PortReinitSup        PortCapFlags = 0x40000   // IBV_PORT_REINIT_SUP
-	PortDeviceMgmtSup    PortCapFlags = 0x80000   // IBV_PORT_DEVICE_MGMT_SUP
-	PortVendorClassSup   PortCapFlags = 0x100000  // IBV_PORT_VENDOR_CLASS_SUP
-	PortDrNoticeSup      PortCapFlags = 0x200000  // IBV_PORT_DR_NOTICE_SUP
-	PortCapMaskNoticeSup PortCapFlags = 0x400000  // IBV_PORT_CAP_MASK_NOTICE_SUP
-	PortBootMgmtSup      PortCapFlags = 0x800000  // IBV_PORT_BOOT_MGMT_SUP
-	PortLinkLatencySup   PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
-	PortClientRegSup     PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
+	PortCmSup PortCapFlags = 0x10000 // IBV_PORT_CM_SUP
+
+	// It carries SNMP.
+	PortSnmpTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
+
+	// It can be initialised again.
+	PortReinitSup PortCapFlags = 0x40000 // IBV_PORT_REINIT_SUP
+
+	// It has an agent for the management of devices.
+	PortDeviceMgmtSup PortCapFlags = 0x80000 // IBV_PORT_DEVICE_MGMT_SUP
+
+	// It has an agent for the vendor's management.
+	PortVendorClassSup PortCapFlags = 0x100000 // IBV_PORT_VENDOR_CLASS_SUP
+
+	// It sends notices along directed routes.
+	PortDrNoticeSup PortCapFlags = 0x200000 // IBV_PORT_DR_NOTICE_SUP
+
+	// It sends a notice when these flags change.
+	PortCapMaskNoticeSup PortCapFlags = 0x400000 // IBV_PORT_CAP_MASK_NOTICE_SUP
+
+	// It has an agent for the management of booting.
+	PortBootMgmtSup PortCapFlags = 0x800000 // IBV_PORT_BOOT_MGMT_SUP
+
+	// It measures the link's latency.
+	PortLinkLatencySup PortCapFlags = 0x1000000 // IBV_PORT_LINK_LATENCY_SUP
+
+	// It can ask its clients to register again.
+	PortClientRegSup PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
 
 	// Its GIDs are made of IP addresses, as RoCE's are.
 	PortIPBasedGids PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
@@ -1238,13 +1314,26 @@ type PortCapFlags2 uint32
 
 // The values of PortCapFlags2.
 const (
-	PortSetNodeDescSup          PortCapFlags2 = 0x1   // IBV_PORT_SET_NODE_DESC_SUP
-	PortInfoExtSup              PortCapFlags2 = 0x2   // IBV_PORT_INFO_EXT_SUP
-	PortVirtSup                 PortCapFlags2 = 0x4   // IBV_PORT_VIRT_SUP
-	PortSwitchPortStateTableSup PortCapFlags2 = 0x8   // IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP
-	PortLinkWidth2xSup          PortCapFlags2 = 0x10  // IBV_PORT_LINK_WIDTH_2X_SUP
-	PortLinkSpeedHdrSup         PortCapFlags2 = 0x20  // IBV_PORT_LINK_SPEED_HDR_SUP
-	PortLinkSpeedNdrSup         PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
+	// Its description can be set.
+	PortSetNodeDescSup PortCapFlags2 = 0x1 // IBV_PORT_SET_NODE_DESC_SUP
+
+	// It has extended information.
+	PortInfoExtSup PortCapFlags2 = 0x2 // IBV_PORT_INFO_EXT_SUP
+
+	// It can be several virtual ports.
+	PortVirtSup PortCapFlags2 = 0x4 // IBV_PORT_VIRT_SUP
+
+	// It tells the states of a switch's ports in a table.
+	PortSwitchPortStateTableSup PortCapFlags2 = 0x8 // IBV_PORT_SWITCH_PORT_STATE_TABLE_SUP
+
+	// It knows links of two lanes.
+	PortLinkWidth2xSup PortCapFlags2 = 0x10 // IBV_PORT_LINK_WIDTH_2X_SUP
+
+	// It knows lanes of 50 Gbit/s.
+	PortLinkSpeedHdrSup PortCapFlags2 = 0x20 // IBV_PORT_LINK_SPEED_HDR_SUP
+
+	// It knows lanes of 100 Gbit/s.
+	PortLinkSpeedNdrSup PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -1268,7 +1357,6 @@ type EventType uint32
 
 // The values of EventType.
 const (
-
 	// A completion queue broke, mostly because it overflowed. It is of no use any more.
 	// Element: CQ.
 	EventCQErr EventType = 0 // IBV_EVENT_CQ_ERR
@@ -1394,7 +1482,6 @@ type WCStatus uint32
 
 // The values of WCStatus.
 const (
-
 	// It was carried out; buffers may be reused.
 	WCSuccess WCStatus = 0 // IBV_WC_SUCCESS
 
@@ -1547,7 +1634,6 @@ type WCOpcode uint32
 
 // The values of WCOpcode.
 const (
-
 	// A send of any kind.
 	WCSend WCOpcode = 0 // IBV_WC_SEND
 
@@ -1654,7 +1740,6 @@ func (v WCOpcode) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// Which bit WCIPCsumOk is.
 	WCIPCsumOkShift = 2 // IBV_WC_IP_CSUM_OK_SHIFT
 )
@@ -1667,7 +1752,6 @@ type CreateCQWCFlags uint32
 
 // The values of CreateCQWCFlags.
 const (
-
 	// The number of bytes.
 	WCExWithByteLen CreateCQWCFlags = 0x1 // IBV_WC_EX_WITH_BYTE_LEN
 
@@ -1726,14 +1810,12 @@ func (v CreateCQWCFlags) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// What every WC has, as bits of CreateCQWCFlags.
 	WCStandardFlags = 0x7f // IBV_WC_STANDARD_FLAGS
 )
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-
 	// All that these headers know, as bits of CreateCQWCFlags.
 	CreateCQSupWCFlags = 0xfff // IBV_CREATE_CQ_SUP_WC_FLAGS
 )
@@ -1745,7 +1827,6 @@ type WCFlags uint32
 
 // The values of WCFlags.
 const (
-
 	// The first 40 bytes of the buffers hold a GRH, or the IPv4 header in the last 20
 	// of them. UD only, and room for the 40 bytes is taken with or without it.
 	WCGRH WCFlags = 0x1 // IBV_WC_GRH
@@ -1791,7 +1872,6 @@ type AccessFlags uint32
 
 // The values of AccessFlags.
 const (
-
 	// The device may write for its own side: receives, results of reads and atomics.
 	AccessLocalWrite AccessFlags = 0x1 // IBV_ACCESS_LOCAL_WRITE
 
@@ -1845,11 +1925,10 @@ type XRCDInitAttrMask uint32
 
 // The values of XRCDInitAttrMask.
 const (
-
-	// FD.
+	// FD counts.
 	XRCDInitAttrFD XRCDInitAttrMask = 0x1 // IBV_XRCD_INIT_ATTR_FD
 
-	// Oflags.
+	// Oflags counts.
 	XRCDInitAttrOflags XRCDInitAttrMask = 0x2 // IBV_XRCD_INIT_ATTR_OFLAGS
 
 	// The first bit without a meaning.
@@ -1873,7 +1952,6 @@ type ReregMRFlags uint32
 
 // The values of ReregMRFlags.
 const (
-
 	// The memory.
 	ReregMRChangeTranslation ReregMRFlags = 0x1 // IBV_REREG_MR_CHANGE_TRANSLATION
 
@@ -1905,7 +1983,6 @@ type MWType uint32
 
 // The values of MWType.
 const (
-
 	// Bound by a call of its own; the provider chooses the key.
 	MWType1 MWType = 1 // IBV_MW_TYPE_1
 
@@ -1932,7 +2009,6 @@ type Rate uint32
 
 // The values of Rate.
 const (
-
 	// The port's own speed.
 	RateMax      Rate = 0  // IBV_RATE_MAX
 	Rate2_5Gbps  Rate = 2  // IBV_RATE_2_5_GBPS
@@ -2022,7 +2098,6 @@ type SRQAttrMask uint32
 
 // The values of SRQAttrMask.
 const (
-
 	// MaxWR: resize the queue.
 	SRQMaxWR SRQAttrMask = 0x1 // IBV_SRQ_MAX_WR
 
@@ -2046,7 +2121,6 @@ type SRQType uint32
 
 // The values of SRQType.
 const (
-
 	// For RC, UC and UD.
 	SRQTBasic SRQType = 0 // IBV_SRQT_BASIC
 
@@ -2077,20 +2151,19 @@ type SRQInitAttrMask uint32
 
 // The values of SRQInitAttrMask.
 const (
-
-	// SRQType.
+	// SRQType counts.
 	SRQInitAttrType SRQInitAttrMask = 0x1 // IBV_SRQ_INIT_ATTR_TYPE
 
-	// PD.
+	// PD counts.
 	SRQInitAttrPD SRQInitAttrMask = 0x2 // IBV_SRQ_INIT_ATTR_PD
 
-	// XRCD.
+	// XRCD counts.
 	SRQInitAttrXRCD SRQInitAttrMask = 0x4 // IBV_SRQ_INIT_ATTR_XRCD
 
-	// CQ.
+	// CQ counts.
 	SRQInitAttrCQ SRQInitAttrMask = 0x8 // IBV_SRQ_INIT_ATTR_CQ
 
-	// TMCap.
+	// TMCap counts.
 	SRQInitAttrTM SRQInitAttrMask = 0x10 // IBV_SRQ_INIT_ATTR_TM
 
 	// The first bit without a meaning.
@@ -2117,7 +2190,6 @@ type WQType uint32
 
 // The values of WQType.
 const (
-
 	// For receiving.
 	WQTRQ WQType = 0 // IBV_WQT_RQ
 )
@@ -2138,8 +2210,7 @@ type WQInitAttrMask uint32
 
 // The values of WQInitAttrMask.
 const (
-
-	// CreateFlags.
+	// CreateFlags counts.
 	WQInitAttrFlags WQInitAttrMask = 0x1 // IBV_WQ_INIT_ATTR_FLAGS
 
 	// The first bit without a meaning.
@@ -2162,7 +2233,6 @@ type WQFlags uint32
 
 // The values of WQFlags.
 const (
-
 	// The customer VLAN tag is taken off and put into the completion.
 	WQFlagsCVLANStripping WQFlags = 0x1 // IBV_WQ_FLAGS_CVLAN_STRIPPING
 
@@ -2198,7 +2268,6 @@ type WQState uint32
 
 // The values of WQState.
 const (
-
 	// As created: it is empty, nothing may be posted.
 	WQSReset WQState = 0 // IBV_WQS_RESET
 
@@ -2234,14 +2303,13 @@ type WQAttrMask uint32
 
 // The values of WQAttrMask.
 const (
-
-	// WQState.
+	// WQState counts.
 	WQAttrState WQAttrMask = 0x1 // IBV_WQ_ATTR_STATE
 
-	// CurrWQState.
+	// CurrWQState counts.
 	WQAttrCurrState WQAttrMask = 0x2 // IBV_WQ_ATTR_CURR_STATE
 
-	// Flags and FlagsMask.
+	// Flags and FlagsMask count.
 	WQAttrFlags WQAttrMask = 0x4 // IBV_WQ_ATTR_FLAGS
 
 	// The first bit without a meaning.
@@ -2267,7 +2335,6 @@ type IndTableInitAttrMask uint32
 
 // The values of IndTableInitAttrMask.
 const (
-
 	// The first bit without a meaning.
 	CreateIndTableReserved IndTableInitAttrMask = 0x1 // IBV_CREATE_IND_TABLE_RESERVED
 )
@@ -2287,7 +2354,6 @@ type QPType uint32
 
 // The values of QPType.
 const (
-
 	// Reliable connection: in order, exactly once, with RDMA and atomics, to one peer.
 	QPTRC QPType = 2 // IBV_QPT_RC
 
@@ -2338,26 +2404,25 @@ type QPInitAttrMask uint32
 
 // The values of QPInitAttrMask.
 const (
-
-	// PD.
+	// PD counts.
 	QPInitAttrPD QPInitAttrMask = 0x1 // IBV_QP_INIT_ATTR_PD
 
-	// XRCD.
+	// XRCD counts.
 	QPInitAttrXRCD QPInitAttrMask = 0x2 // IBV_QP_INIT_ATTR_XRCD
 
-	// CreateFlags.
+	// CreateFlags counts.
 	QPInitAttrCreateFlags QPInitAttrMask = 0x4 // IBV_QP_INIT_ATTR_CREATE_FLAGS
 
-	// MaxTSOHeader.
+	// MaxTSOHeader counts.
 	QPInitAttrMaxTSOHeader QPInitAttrMask = 0x8 // IBV_QP_INIT_ATTR_MAX_TSO_HEADER
 
-	// RWQIndTbl.
+	// RWQIndTbl counts.
 	QPInitAttrIndTable QPInitAttrMask = 0x10 // IBV_QP_INIT_ATTR_IND_TABLE
 
-	// RxHashConf.
+	// RxHashConf counts.
 	QPInitAttrRxHash QPInitAttrMask = 0x20 // IBV_QP_INIT_ATTR_RX_HASH
 
-	// SendOpsFlags.
+	// SendOpsFlags counts.
 	QPInitAttrSendOpsFlags QPInitAttrMask = 0x40 // IBV_QP_INIT_ATTR_SEND_OPS_FLAGS
 )
 
@@ -2382,7 +2447,6 @@ type QPCreateFlags uint32
 
 // The values of QPCreateFlags.
 const (
-
 	// Its own multicasts do not come back to it.
 	QPCreateBlockSelfMcastLb QPCreateFlags = 0x2 // IBV_QP_CREATE_BLOCK_SELF_MCAST_LB
 
@@ -2419,7 +2483,6 @@ type QPCreateSendOpsFlags uint32
 
 // The values of QPCreateSendOpsFlags.
 const (
-
 	// RDMA writes.
 	QPExWithRDMAWrite QPCreateSendOpsFlags = 0x1 // IBV_QP_EX_WITH_RDMA_WRITE
 
@@ -2483,17 +2546,16 @@ type QPOpenAttrMask uint32
 
 // The values of QPOpenAttrMask.
 const (
-
-	// QPNum.
+	// QPNum counts.
 	QPOpenAttrNum QPOpenAttrMask = 0x1 // IBV_QP_OPEN_ATTR_NUM
 
-	// XRCD.
+	// XRCD counts.
 	QPOpenAttrXRCD QPOpenAttrMask = 0x2 // IBV_QP_OPEN_ATTR_XRCD
 
-	// QPContext.
+	// QPContext counts.
 	QPOpenAttrContext QPOpenAttrMask = 0x4 // IBV_QP_OPEN_ATTR_CONTEXT
 
-	// QPType.
+	// QPType counts.
 	QPOpenAttrType QPOpenAttrMask = 0x8 // IBV_QP_OPEN_ATTR_TYPE
 
 	// The first bit without a meaning.
@@ -2512,79 +2574,83 @@ func (v QPOpenAttrMask) String() string {
 	})
 }
 
-// QPAttrMask says which members of QPAttr count. Each change of state needs some and
-// permits others.
+// QPAttrMask says which members of QPAttr count. Each change of state needs some,
+// QPState first of all, and permits others. RC needs PKeyIndex, PortNum and
+// QPAccessFlags for INIT; AHAttr, PathMTU, DestQPNum, RQPSN, MaxDestRdAtomic and
+// MinRNRTimer for RTR; SQPSN, Timeout, RetryCnt, RNRRetry and MaxRdAtomic for RTS. UC
+// needs the same, less what is RC's alone: MaxDestRdAtomic and MinRNRTimer for RTR, all
+// but SQPSN for RTS. UD needs PKeyIndex, PortNum and QKey for INIT, nothing more for
+// RTR, and SQPSN for RTS.
 //
 // It is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPAttrMask uint32
 
 // The values of QPAttrMask.
 const (
-
-	// QPState.
+	// QPState counts.
 	QPAttrMaskState QPAttrMask = 0x1 // IBV_QP_STATE
 
-	// CurQPState.
+	// CurQPState counts.
 	QPAttrMaskCurState QPAttrMask = 0x2 // IBV_QP_CUR_STATE
 
-	// EnSQDAsyncNotify.
+	// EnSQDAsyncNotify counts.
 	QPAttrMaskEnSQDAsyncNotify QPAttrMask = 0x4 // IBV_QP_EN_SQD_ASYNC_NOTIFY
 
-	// QPAccessFlags.
+	// QPAccessFlags counts.
 	QPAttrMaskAccessFlags QPAttrMask = 0x8 // IBV_QP_ACCESS_FLAGS
 
-	// PKeyIndex.
+	// PKeyIndex counts.
 	QPAttrMaskPKeyIndex QPAttrMask = 0x10 // IBV_QP_PKEY_INDEX
 
-	// PortNum.
+	// PortNum counts.
 	QPAttrMaskPort QPAttrMask = 0x20 // IBV_QP_PORT
 
-	// QKey.
+	// QKey counts.
 	QPAttrMaskQKey QPAttrMask = 0x40 // IBV_QP_QKEY
 
-	// AHAttr.
+	// AHAttr counts.
 	QPAttrMaskAv QPAttrMask = 0x80 // IBV_QP_AV
 
-	// PathMTU.
+	// PathMTU counts.
 	QPAttrMaskPathMTU QPAttrMask = 0x100 // IBV_QP_PATH_MTU
 
-	// Timeout.
+	// Timeout counts.
 	QPAttrMaskTimeout QPAttrMask = 0x200 // IBV_QP_TIMEOUT
 
-	// RetryCnt.
+	// RetryCnt counts.
 	QPAttrMaskRetryCnt QPAttrMask = 0x400 // IBV_QP_RETRY_CNT
 
-	// RNRRetry.
+	// RNRRetry counts.
 	QPAttrMaskRNRRetry QPAttrMask = 0x800 // IBV_QP_RNR_RETRY
 
-	// RQPSN.
+	// RQPSN counts.
 	QPAttrMaskRQPSN QPAttrMask = 0x1000 // IBV_QP_RQ_PSN
 
-	// MaxRdAtomic.
+	// MaxRdAtomic counts.
 	QPAttrMaskMaxQPRdAtomic QPAttrMask = 0x2000 // IBV_QP_MAX_QP_RD_ATOMIC
 
-	// AltAHAttr, AltPKeyIndex, AltPortNum and AltTimeout.
+	// AltAHAttr, AltPKeyIndex, AltPortNum and AltTimeout count.
 	QPAttrMaskAltPath QPAttrMask = 0x4000 // IBV_QP_ALT_PATH
 
-	// MinRNRTimer.
+	// MinRNRTimer counts.
 	QPAttrMaskMinRNRTimer QPAttrMask = 0x8000 // IBV_QP_MIN_RNR_TIMER
 
-	// SQPSN.
+	// SQPSN counts.
 	QPAttrMaskSQPSN QPAttrMask = 0x10000 // IBV_QP_SQ_PSN
 
-	// MaxDestRdAtomic.
+	// MaxDestRdAtomic counts.
 	QPAttrMaskMaxDestRdAtomic QPAttrMask = 0x20000 // IBV_QP_MAX_DEST_RD_ATOMIC
 
-	// PathMigState.
+	// PathMigState counts.
 	QPAttrMaskPathMigState QPAttrMask = 0x40000 // IBV_QP_PATH_MIG_STATE
 
-	// Cap.
+	// Cap counts.
 	QPAttrMaskCap QPAttrMask = 0x80000 // IBV_QP_CAP
 
-	// DestQPNum.
+	// DestQPNum counts.
 	QPAttrMaskDestQPN QPAttrMask = 0x100000 // IBV_QP_DEST_QPN
 
-	// RateLimit.
+	// RateLimit counts.
 	QPAttrMaskRateLimit QPAttrMask = 0x2000000 // IBV_QP_RATE_LIMIT
 )
 
@@ -2624,7 +2690,6 @@ type QPState uint32
 
 // The values of QPState.
 const (
-
 	// As created: both queues are empty, nothing may be posted.
 	QPSReset QPState = 0 // IBV_QPS_RESET
 
@@ -2681,7 +2746,6 @@ type MigState uint32
 
 // The values of MigState.
 const (
-
 	// On its path, with no other at hand: the state to begin with, and after a
 	// migration.
 	MigMigrated MigState = 0 // IBV_MIG_MIGRATED
@@ -2713,7 +2777,6 @@ type WROpcode uint32
 
 // The values of WROpcode.
 const (
-
 	// Write local buffers to remote memory; the remote program does not notice. RC, UC,
 	// XRC.
 	WRRDMAWrite WROpcode = 0 // IBV_WR_RDMA_WRITE
@@ -2799,7 +2862,6 @@ type SendFlags uint32
 
 // The values of SendFlags.
 const (
-
 	// Begin only when all RDMA reads and atomics posted before are done. RC and XRC.
 	SendFence SendFlags = 0x1 // IBV_SEND_FENCE
 
@@ -2840,7 +2902,6 @@ type OpsWROpcode uint32
 
 // The values of OpsWROpcode.
 const (
-
 	// Put a tagged buffer on the list.
 	WRTagAdd OpsWROpcode = 0 // IBV_WR_TAG_ADD
 
@@ -2871,7 +2932,6 @@ type OpsFlags uint32
 
 // The values of OpsFlags.
 const (
-
 	// Report success in a completion.
 	OpsSignaled OpsFlags = 0x1 // IBV_OPS_SIGNALED
 
@@ -2895,8 +2955,7 @@ type CQAttrMask uint32
 
 // The values of CQAttrMask.
 const (
-
-	// Moderate.
+	// Moderate counts.
 	CQAttrModerate CQAttrMask = 0x1 // IBV_CQ_ATTR_MODERATE
 
 	// The first bit without a meaning.
@@ -2912,13 +2971,18 @@ func (v CQAttrMask) String() string {
 	})
 }
 
-// FlowFlags is C's enum ibv_flow_flags of infiniband/verbs.h: a set of the bits below.
+// FlowFlags says how a rule is applied.
+//
+// It is C's enum ibv_flow_flags of infiniband/verbs.h: a set of the bits below.
 type FlowFlags uint32
 
 // The values of FlowFlags.
 const (
+	// Packets go on to rules of lower priority as well.
 	FlowAttrFlagsDontTrap FlowFlags = 0x2 // IBV_FLOW_ATTR_FLAGS_DONT_TRAP
-	FlowAttrFlagsEgress   FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
+
+	// It is for packets that are sent.
+	FlowAttrFlagsEgress FlowFlags = 0x4 // IBV_FLOW_ATTR_FLAGS_EGRESS
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -2930,16 +2994,24 @@ func (v FlowFlags) String() string {
 	})
 }
 
-// FlowAttrType is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values
-// below.
+// FlowAttrType is what a rule is about.
+//
+// It is C's enum ibv_flow_attr_type of infiniband/verbs.h: one of the values below.
 type FlowAttrType uint32
 
 // The values of FlowAttrType.
 const (
-	FlowAttrNormal     FlowAttrType = 0 // IBV_FLOW_ATTR_NORMAL
+	// What its specifications say.
+	FlowAttrNormal FlowAttrType = 0 // IBV_FLOW_ATTR_NORMAL
+
+	// Whatever no other rule takes.
 	FlowAttrAllDefault FlowAttrType = 1 // IBV_FLOW_ATTR_ALL_DEFAULT
-	FlowAttrMcDefault  FlowAttrType = 2 // IBV_FLOW_ATTR_MC_DEFAULT
-	FlowAttrSniffer    FlowAttrType = 3 // IBV_FLOW_ATTR_SNIFFER
+
+	// Multicast that no other rule takes.
+	FlowAttrMcDefault FlowAttrType = 2 // IBV_FLOW_ATTR_MC_DEFAULT
+
+	// A copy of everything at the port.
+	FlowAttrSniffer FlowAttrType = 3 // IBV_FLOW_ATTR_SNIFFER
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2957,27 +3029,58 @@ func (v FlowAttrType) String() string {
 	return "FlowAttrType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowSpecType is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values
-// below.
+// FlowSpecType is the kind of a specification: the header that it matches, or what
+// becomes of the packet.
+//
+// It is C's enum ibv_flow_spec_type of infiniband/verbs.h: one of the values below.
 type FlowSpecType uint32
 
 // The values of FlowSpecType.
 const (
-	FlowSpecTypeEth          FlowSpecType = 32   // IBV_FLOW_SPEC_ETH
-	FlowSpecTypeIPv4         FlowSpecType = 48   // IBV_FLOW_SPEC_IPV4
-	FlowSpecTypeIPv6         FlowSpecType = 49   // IBV_FLOW_SPEC_IPV6
-	FlowSpecTypeIPv4Ext      FlowSpecType = 50   // IBV_FLOW_SPEC_IPV4_EXT
-	FlowSpecTypeESP          FlowSpecType = 52   // IBV_FLOW_SPEC_ESP
-	FlowSpecTypeTCP          FlowSpecType = 64   // IBV_FLOW_SPEC_TCP
-	FlowSpecTypeUDP          FlowSpecType = 65   // IBV_FLOW_SPEC_UDP
-	FlowSpecTypeVXLANTunnel  FlowSpecType = 80   // IBV_FLOW_SPEC_VXLAN_TUNNEL
-	FlowSpecTypeGRE          FlowSpecType = 81   // IBV_FLOW_SPEC_GRE
-	FlowSpecTypeMPLS         FlowSpecType = 96   // IBV_FLOW_SPEC_MPLS
-	FlowSpecTypeInner        FlowSpecType = 256  // IBV_FLOW_SPEC_INNER
-	FlowSpecTypeActionTag    FlowSpecType = 4096 // IBV_FLOW_SPEC_ACTION_TAG
-	FlowSpecTypeActionDrop   FlowSpecType = 4097 // IBV_FLOW_SPEC_ACTION_DROP
+	// The Ethernet header.
+	FlowSpecTypeEth FlowSpecType = 32 // IBV_FLOW_SPEC_ETH
+
+	// The IPv4 header's addresses.
+	FlowSpecTypeIPv4 FlowSpecType = 48 // IBV_FLOW_SPEC_IPV4
+
+	// The IPv6 header.
+	FlowSpecTypeIPv6 FlowSpecType = 49 // IBV_FLOW_SPEC_IPV6
+
+	// More of the IPv4 header.
+	FlowSpecTypeIPv4Ext FlowSpecType = 50 // IBV_FLOW_SPEC_IPV4_EXT
+
+	// The IPsec header.
+	FlowSpecTypeESP FlowSpecType = 52 // IBV_FLOW_SPEC_ESP
+
+	// The TCP ports.
+	FlowSpecTypeTCP FlowSpecType = 64 // IBV_FLOW_SPEC_TCP
+
+	// The UDP ports.
+	FlowSpecTypeUDP FlowSpecType = 65 // IBV_FLOW_SPEC_UDP
+
+	// The VXLAN header.
+	FlowSpecTypeVXLANTunnel FlowSpecType = 80 // IBV_FLOW_SPEC_VXLAN_TUNNEL
+
+	// The GRE header.
+	FlowSpecTypeGRE FlowSpecType = 81 // IBV_FLOW_SPEC_GRE
+
+	// An MPLS label.
+	FlowSpecTypeMPLS FlowSpecType = 96 // IBV_FLOW_SPEC_MPLS
+
+	// With one of the others: the header inside of a tunnel.
+	FlowSpecTypeInner FlowSpecType = 256 // IBV_FLOW_SPEC_INNER
+
+	// Put a number into the completion.
+	FlowSpecTypeActionTag FlowSpecType = 4096 // IBV_FLOW_SPEC_ACTION_TAG
+
+	// Drop the packet.
+	FlowSpecTypeActionDrop FlowSpecType = 4097 // IBV_FLOW_SPEC_ACTION_DROP
+
+	// Do what a FlowAction says.
 	FlowSpecTypeActionHandle FlowSpecType = 4098 // IBV_FLOW_SPEC_ACTION_HANDLE
-	FlowSpecTypeActionCount  FlowSpecType = 4099 // IBV_FLOW_SPEC_ACTION_COUNT
+
+	// Count the packet.
+	FlowSpecTypeActionCount FlowSpecType = 4099 // IBV_FLOW_SPEC_ACTION_COUNT
 )
 
 // String is C's name for v, or its number where C has none.
@@ -3017,12 +3120,15 @@ func (v FlowSpecType) String() string {
 	return "FlowSpecType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPMask is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set
-// of the bits below.
+// FlowActionESPMask says which members of FlowActionESPAttr count.
+//
+// It is C's enum ibv_flow_action_esp_mask of infiniband/verbs.h: a set of the bits
+// below.
 type FlowActionESPMask uint32
 
 // The values of FlowActionESPMask.
 const (
+	// ESN counts.
 	FlowActionESPMaskESN FlowActionESPMask = 0x1 // IBV_FLOW_ACTION_ESP_MASK_ESN
 )
 
@@ -3036,7 +3142,10 @@ func (v FlowActionESPMask) String() string {
 
 // Constants of infiniband/verbs.h that belong to no named enumeration.
 const (
-	SysfsNameMax = 64  // IBV_SYSFS_NAME_MAX
+	// The room for a device's name in bytes, the zero byte included.
+	SysfsNameMax = 64 // IBV_SYSFS_NAME_MAX
+
+	// The room for a path in bytes, the zero byte included.
 	SysfsPathMax = 256 // IBV_SYSFS_PATH_MAX
 )
 
@@ -3047,11 +3156,10 @@ type CQInitAttrMask uint32
 
 // The values of CQInitAttrMask.
 const (
-
-	// Flags.
+	// Flags counts.
 	CQInitAttrMaskFlags CQInitAttrMask = 0x1 // IBV_CQ_INIT_ATTR_MASK_FLAGS
 
-	// ParentDomain.
+	// ParentDomain counts.
 	CQInitAttrMaskPD CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_PD
 )
 
@@ -3072,7 +3180,6 @@ type CreateCQAttrFlags uint32
 
 // The values of CreateCQAttrFlags.
 const (
-
 	// One thread at a time polls it, so no locks are needed. Goroutines must be kept
 	// from breaking it.
 	CreateCQAttrSingleThreaded CreateCQAttrFlags = 0x1 // IBV_CREATE_CQ_ATTR_SINGLE_THREADED
@@ -3098,11 +3205,10 @@ type ParentDomainInitAttrMask uint32
 
 // The values of ParentDomainInitAttrMask.
 const (
-
-	// Alloc and Free.
+	// Alloc and Free count.
 	ParentDomainInitAttrAllocators ParentDomainInitAttrMask = 0x1 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
 
-	// PDContext.
+	// PDContext counts.
 	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
 )
 
@@ -3115,14 +3221,19 @@ func (v ParentDomainInitAttrMask) String() string {
 	})
 }
 
-// CounterDescription is C's enum ibv_counter_description of infiniband/verbs.h: one of
-// the values below.
+// CounterDescription is what to count.
+//
+// It is C's enum ibv_counter_description of infiniband/verbs.h: one of the values
+// below.
 type CounterDescription uint32
 
 // The values of CounterDescription.
 const (
+	// Packets.
 	CounterPackets CounterDescription = 0 // IBV_COUNTER_PACKETS
-	CounterBytes   CounterDescription = 1 // IBV_COUNTER_BYTES
+
+	// Bytes.
+	CounterBytes CounterDescription = 1 // IBV_COUNTER_BYTES
 )
 
 // String is C's name for v, or its number where C has none.
@@ -3136,12 +3247,15 @@ func (v CounterDescription) String() string {
 	return "CounterDescription(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// ReadCountersFlags is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of
-// the bits below.
+// ReadCountersFlags says how counters are read.
+//
+// It is C's enum ibv_read_counters_flags of infiniband/verbs.h: a set of the bits
+// below.
 type ReadCountersFlags uint32
 
 // The values of ReadCountersFlags.
 const (
+	// A value of a short while ago will do.
 	ReadCountersAttrPreferCached ReadCountersFlags = 0x1 // IBV_READ_COUNTERS_ATTR_PREFER_CACHED
 )
 
@@ -3160,8 +3274,7 @@ type ValuesMask uint32
 
 // The values of ValuesMask.
 const (
-
-	// RawClock.
+	// RawClock is asked for.
 	ValuesMaskRawClock ValuesMask = 0x1 // IBV_VALUES_MASK_RAW_CLOCK
 
 	// The first bit without a meaning.
@@ -3184,7 +3297,6 @@ type ReregMRErrCode int32
 
 // The values of ReregMRErrCode.
 const (
-
 	// The arguments were wrong; the region is as it was.
 	ReregMRErrInput ReregMRErrCode = -1 // IBV_REREG_MR_ERR_INPUT
 
@@ -3227,31 +3339,33 @@ const IBUverbsAccessOptionalFirst = 1048576
 // infiniband/ib_user_ioctl_verbs.h.
 const IBUverbsAccessOptionalLast = 536870912
 
-// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. In
-// DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
+// DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. A
+// bit of DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
 const DeviceRawScatterFCS = 17179869184
 
 // DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of
-// infiniband/verbs.h. In DeviceCapFlagsEx: writes over PCI can be padded to whole cache
-// lines.
+// infiniband/verbs.h. A bit of DeviceCapFlagsEx: writes over PCI can be padded to whole
+// cache lines.
 const DevicePCIWriteEndPadding = 68719476736
 
-// EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h.
+// EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h. It is the length
+// of a MAC address in bytes.
 const EthernetLlSize = 6
 
 // IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
-// infiniband/verbs.h.
+// infiniband/verbs.h. It is the lowest UDP port that RoCE v2 sends from.
 const IBRoCEUDPEncapValidPortMin = 49152
 
 // IBRoCEUDPEncapValidPortMax is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MAX of
-// infiniband/verbs.h.
+// infiniband/verbs.h. It is the highest UDP port that RoCE v2 sends from.
 const IBRoCEUDPEncapValidPortMax = 65535
 
-// IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h.
+// IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h. It has
+// the bits of a flow label.
 const IBGRHFlowlabelMask = 1048575
 
 // AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h.
-// The first of the flags that a kernel which does not know them ignores.
+// It is the first of the flags that a kernel which does not know them ignores.
 const AccessOptionalFirst = 1048576
 
 // FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
@@ -3385,8 +3499,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESP{})-8]
 }
 
-// IBUverbsQueryPortRespEx is C's struct ib_uverbs_query_port_resp_ex of
-// infiniband/ib_user_ioctl_verbs.h, 48 bytes.
+// IBUverbsQueryPortRespEx is PortAttr as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48
+// bytes.
 type IBUverbsQueryPortRespEx struct {
 	_             structs.HostLayout
 	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
@@ -3402,8 +3518,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQueryPortRespEx{})-4]
 }
 
-// IBUverbsQPCap is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20
-// bytes.
+// IBUverbsQPCap is QPCap as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_qp_cap of infiniband/ib_user_ioctl_verbs.h, 20 bytes.
 type IBUverbsQPCap struct {
 	_             structs.HostLayout
 	MaxSendWR     uint32 // __u32 max_send_wr
@@ -3423,8 +3540,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQPCap{})-4]
 }
 
-// IBUverbsGIDEntry is C's struct ib_uverbs_gid_entry of
-// infiniband/ib_user_ioctl_verbs.h, 32 bytes.
+// IBUverbsGIDEntry is GIDEntry as the kernel's interface has it.
+//
+// It is C's struct ib_uverbs_gid_entry of infiniband/ib_user_ioctl_verbs.h, 32 bytes.
 type IBUverbsGIDEntry struct {
 	_             structs.HostLayout
 	GID           [2]uint64 // __aligned_u64 gid[2]
@@ -5187,8 +5305,8 @@ type QPAttr struct {
 	// The peer's queue pair number, 24 bits. RC and UC.
 	DestQPNum uint32 // uint32_t dest_qp_num
 
-	// What the peer may do: the three remote ones. Memory regions must permit it too.
-	// RC and UC.
+	// What the peer may do: AccessRemoteWrite, AccessRemoteRead and AccessRemoteAtomic,
+	// on RC and UC. Memory regions must permit it too.
 	QPAccessFlags AccessFlags // unsigned int qp_access_flags
 
 	// How large the queues are, if they can be resized.
@@ -6193,13 +6311,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AH{})-8]
 }
 
-// FlowEthFilter is C's struct ibv_flow_eth_filter of infiniband/verbs.h, 16 bytes.
+// FlowEthFilter is what a rule matches of the Ethernet header, or which bits of it.
+//
+// It is C's struct ibv_flow_eth_filter of infiniband/verbs.h, 16 bytes.
 type FlowEthFilter struct {
-	_         structs.HostLayout
-	DstMAC    [6]uint8 // uint8_t dst_mac[6]
-	SrcMAC    [6]uint8 // uint8_t src_mac[6]
-	EtherType uint16   // uint16_t ether_type
-	VLANTag   uint16   // uint16_t vlan_tag
+	_ structs.HostLayout
+
+	// The receiver's MAC address.
+	DstMAC [6]uint8 // uint8_t dst_mac[6]
+
+	// The sender's MAC address.
+	SrcMAC [6]uint8 // uint8_t src_mac[6]
+
+	// What is in the frame, behind VLAN tags.
+	EtherType uint16 // uint16_t ether_type
+
+	// The VLAN tag: 3 bits of priority, 1 of drop eligibility, 12 of VLAN.
+	VLANTag uint16 // uint16_t vlan_tag
 }
 
 func _() {
@@ -6211,12 +6339,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowEthFilter{})-2]
 }
 
-// FlowSpecEth is C's struct ibv_flow_spec_eth of infiniband/verbs.h, 40 bytes.
+// FlowSpecEth matches the Ethernet header.
+//
+// It is C's struct ibv_flow_spec_eth of infiniband/verbs.h, 40 bytes.
 type FlowSpecEth struct {
-	_    structs.HostLayout
-	Type FlowSpecType  // enum ibv_flow_spec_type type
-	Size uint16        // uint16_t size
-	Val  FlowEthFilter // struct ibv_flow_eth_filter val
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+
+	// What the header must have.
+	Val FlowEthFilter // struct ibv_flow_eth_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowEthFilter // struct ibv_flow_eth_filter mask
 	_    [2]byte
 }
@@ -6230,10 +6368,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecEth{})-4]
 }
 
-// FlowIPv4Filter is C's struct ibv_flow_ipv4_filter of infiniband/verbs.h, 8 bytes.
+// FlowIPv4Filter is what a rule matches of the IPv4 header's addresses, or which bits
+// of it.
+//
+// It is C's struct ibv_flow_ipv4_filter of infiniband/verbs.h, 8 bytes.
 type FlowIPv4Filter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// The sender's address.
 	SrcIP uint32 // uint32_t src_ip
+
+	// The receiver's address.
 	DstIP uint32 // uint32_t dst_ip
 }
 
@@ -6244,13 +6389,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv4Filter{})-4]
 }
 
-// FlowSpecIPv4 is C's struct ibv_flow_spec_ipv4 of infiniband/verbs.h, 24 bytes.
+// FlowSpecIPv4 matches the IPv4 header's addresses.
+//
+// It is C's struct ibv_flow_spec_ipv4 of infiniband/verbs.h, 24 bytes.
 type FlowSpecIPv4 struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv4Filter // struct ibv_flow_ipv4_filter val
+
+	// What the header must have.
+	Val FlowIPv4Filter // struct ibv_flow_ipv4_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4Filter // struct ibv_flow_ipv4_filter mask
 }
 
@@ -6263,16 +6418,29 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4{})-4]
 }
 
-// FlowIPv4ExtFilter is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12
-// bytes.
+// FlowIPv4ExtFilter is what a rule matches of the IPv4 header, or which bits of it.
+//
+// It is C's struct ibv_flow_ipv4_ext_filter of infiniband/verbs.h, 12 bytes.
 type FlowIPv4ExtFilter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// The sender's address.
 	SrcIP uint32 // uint32_t src_ip
+
+	// The receiver's address.
 	DstIP uint32 // uint32_t dst_ip
-	Proto uint8  // uint8_t proto
-	Tos   uint8  // uint8_t tos
-	Ttl   uint8  // uint8_t ttl
-	Flags uint8  // uint8_t flags
+
+	// What is in the packet.
+	Proto uint8 // uint8_t proto
+
+	// DSCP and ECN.
+	Tos uint8 // uint8_t tos
+
+	// How many routers it may still pass.
+	Ttl uint8 // uint8_t ttl
+
+	// The fragmentation flags.
+	Flags uint8 // uint8_t flags
 }
 
 func _() {
@@ -6286,13 +6454,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv4ExtFilter{})-4]
 }
 
-// FlowSpecIPv4Ext is C's struct ibv_flow_spec_ipv4_ext of infiniband/verbs.h, 32 bytes.
+// FlowSpecIPv4Ext matches the IPv4 header.
+//
+// It is C's struct ibv_flow_spec_ipv4_ext of infiniband/verbs.h, 32 bytes.
 type FlowSpecIPv4Ext struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter val
+
+	// What the header must have.
+	Val FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter mask
 }
 
@@ -6305,16 +6483,30 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv4Ext{})-4]
 }
 
-// FlowIPv6Filter is C's struct ibv_flow_ipv6_filter of infiniband/verbs.h, 40 bytes.
+// FlowIPv6Filter is what a rule matches of the IPv6 header, or which bits of it.
+//
+// It is C's struct ibv_flow_ipv6_filter of infiniband/verbs.h, 40 bytes.
 type FlowIPv6Filter struct {
-	_            structs.HostLayout
-	SrcIP        [16]uint8 // uint8_t src_ip[16]
-	DstIP        [16]uint8 // uint8_t dst_ip[16]
-	FlowLabel    uint32    // uint32_t flow_label
-	NextHdr      uint8     // uint8_t next_hdr
-	TrafficClass uint8     // uint8_t traffic_class
-	HopLimit     uint8     // uint8_t hop_limit
-	_            [1]byte
+	_ structs.HostLayout
+
+	// The sender's address.
+	SrcIP [16]uint8 // uint8_t src_ip[16]
+
+	// The receiver's address.
+	DstIP [16]uint8 // uint8_t dst_ip[16]
+
+	// The flow label, 20 bits.
+	FlowLabel uint32 // uint32_t flow_label
+
+	// What is in the packet.
+	NextHdr uint8 // uint8_t next_hdr
+
+	// DSCP and ECN.
+	TrafficClass uint8 // uint8_t traffic_class
+
+	// How many routers it may still pass.
+	HopLimit uint8 // uint8_t hop_limit
+	_        [1]byte
 }
 
 func _() {
@@ -6328,13 +6520,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv6Filter{})-4]
 }
 
-// FlowSpecIPv6 is C's struct ibv_flow_spec_ipv6 of infiniband/verbs.h, 88 bytes.
+// FlowSpecIPv6 matches the IPv6 header.
+//
+// It is C's struct ibv_flow_spec_ipv6 of infiniband/verbs.h, 88 bytes.
 type FlowSpecIPv6 struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowIPv6Filter // struct ibv_flow_ipv6_filter val
+
+	// What the header must have.
+	Val FlowIPv6Filter // struct ibv_flow_ipv6_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv6Filter // struct ibv_flow_ipv6_filter mask
 }
 
@@ -6347,10 +6549,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecIPv6{})-4]
 }
 
-// FlowESPFilter is C's struct ibv_flow_esp_filter of infiniband/verbs.h, 8 bytes.
+// FlowESPFilter is what a rule matches of the IPsec header, or which bits of it.
+//
+// It is C's struct ibv_flow_esp_filter of infiniband/verbs.h, 8 bytes.
 type FlowESPFilter struct {
-	_   structs.HostLayout
+	_ structs.HostLayout
+
+	// The security parameters index.
 	Spi uint32 // uint32_t spi
+
+	// The sequence number.
 	Seq uint32 // uint32_t seq
 }
 
@@ -6361,13 +6569,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowESPFilter{})-4]
 }
 
-// FlowSpecESP is C's struct ibv_flow_spec_esp of infiniband/verbs.h, 24 bytes.
+// FlowSpecESP matches the IPsec header.
+//
+// It is C's struct ibv_flow_spec_esp of infiniband/verbs.h, 24 bytes.
 type FlowSpecESP struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowESPFilter // struct ibv_flow_esp_filter val
+
+	// What the header must have.
+	Val FlowESPFilter // struct ibv_flow_esp_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowESPFilter // struct ibv_flow_esp_filter mask
 }
 
@@ -6380,11 +6598,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecESP{})-4]
 }
 
-// FlowTCPUDPFilter is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4
-// bytes.
+// FlowTCPUDPFilter is what a rule matches of the TCP or UDP ports, or which bits of it.
+//
+// It is C's struct ibv_flow_tcp_udp_filter of infiniband/verbs.h, 4 bytes.
 type FlowTCPUDPFilter struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The receiver's port.
 	DstPort uint16 // uint16_t dst_port
+
+	// The sender's port.
 	SrcPort uint16 // uint16_t src_port
 }
 
@@ -6395,12 +6618,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowTCPUDPFilter{})-2]
 }
 
-// FlowSpecTCPUDP is C's struct ibv_flow_spec_tcp_udp of infiniband/verbs.h, 16 bytes.
+// FlowSpecTCPUDP matches the TCP or UDP ports.
+//
+// It is C's struct ibv_flow_spec_tcp_udp of infiniband/verbs.h, 16 bytes.
 type FlowSpecTCPUDP struct {
-	_    structs.HostLayout
-	Type FlowSpecType     // enum ibv_flow_spec_type type
-	Size uint16           // uint16_t size
-	Val  FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter val
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+
+	// What the header must have.
+	Val FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter mask
 	_    [2]byte
 }
@@ -6414,12 +6647,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTCPUDP{})-4]
 }
 
-// FlowGREFilter is C's struct ibv_flow_gre_filter of infiniband/verbs.h, 8 bytes.
+// FlowGREFilter is what a rule matches of the GRE header, or which bits of it.
+//
+// It is C's struct ibv_flow_gre_filter of infiniband/verbs.h, 8 bytes.
 type FlowGREFilter struct {
-	_          structs.HostLayout
+	_ structs.HostLayout
+
+	// The flags, of checksum, key and sequence number, and the version.
 	CKsRes0Ver uint16 // uint16_t c_ks_res0_ver
-	Protocol   uint16 // uint16_t protocol
-	Key        uint32 // uint32_t key
+
+	// What is in the packet, as an Ethernet type.
+	Protocol uint16 // uint16_t protocol
+
+	// The key.
+	Key uint32 // uint32_t key
 }
 
 func _() {
@@ -6430,13 +6671,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowGREFilter{})-4]
 }
 
-// FlowSpecGRE is C's struct ibv_flow_spec_gre of infiniband/verbs.h, 24 bytes.
+// FlowSpecGRE matches the GRE header.
+//
+// It is C's struct ibv_flow_spec_gre of infiniband/verbs.h, 24 bytes.
 type FlowSpecGRE struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowGREFilter // struct ibv_flow_gre_filter val
+
+	// What the header must have.
+	Val FlowGREFilter // struct ibv_flow_gre_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowGREFilter // struct ibv_flow_gre_filter mask
 }
 
@@ -6449,9 +6700,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecGRE{})-4]
 }
 
-// FlowMPLSFilter is C's struct ibv_flow_mpls_filter of infiniband/verbs.h, 4 bytes.
+// FlowMPLSFilter is what a rule matches of an MPLS label, or which bits of it.
+//
+// It is C's struct ibv_flow_mpls_filter of infiniband/verbs.h, 4 bytes.
 type FlowMPLSFilter struct {
-	_     structs.HostLayout
+	_ structs.HostLayout
+
+	// All of it: 20 bits of label, 3 of traffic class, 1 for the bottom of the stack, 8
+	// of TTL.
 	Label uint32 // uint32_t label
 }
 
@@ -6461,13 +6717,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowMPLSFilter{})-4]
 }
 
-// FlowSpecMPLS is C's struct ibv_flow_spec_mpls of infiniband/verbs.h, 16 bytes.
+// FlowSpecMPLS matches an MPLS label.
+//
+// It is C's struct ibv_flow_spec_mpls of infiniband/verbs.h, 16 bytes.
 type FlowSpecMPLS struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowMPLSFilter // struct ibv_flow_mpls_filter val
+
+	// What the header must have.
+	Val FlowMPLSFilter // struct ibv_flow_mpls_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowMPLSFilter // struct ibv_flow_mpls_filter mask
 }
 
@@ -6480,9 +6746,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecMPLS{})-4]
 }
 
-// FlowTunnelFilter is C's struct ibv_flow_tunnel_filter of infiniband/verbs.h, 4 bytes.
+// FlowTunnelFilter is what a rule matches of a VXLAN header, or which bits of it.
+//
+// It is C's struct ibv_flow_tunnel_filter of infiniband/verbs.h, 4 bytes.
 type FlowTunnelFilter struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// The network's identifier, 24 bits.
 	TunnelID uint32 // uint32_t tunnel_id
 }
 
@@ -6492,13 +6762,23 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowTunnelFilter{})-4]
 }
 
-// FlowSpecTunnel is C's struct ibv_flow_spec_tunnel of infiniband/verbs.h, 16 bytes.
+// FlowSpecTunnel matches a VXLAN header.
+//
+// It is C's struct ibv_flow_spec_tunnel of infiniband/verbs.h, 16 bytes.
 type FlowSpecTunnel struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
-	Val  FlowTunnelFilter // struct ibv_flow_tunnel_filter val
+
+	// What the header must have.
+	Val FlowTunnelFilter // struct ibv_flow_tunnel_filter val
+
+	// Which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTunnelFilter // struct ibv_flow_tunnel_filter mask
 }
 
@@ -6511,13 +6791,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecTunnel{})-4]
 }
 
-// FlowSpecActionTag is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12
-// bytes.
+// FlowSpecActionTag puts a number into the completion.
+//
+// It is C's struct ibv_flow_spec_action_tag of infiniband/verbs.h, 12 bytes.
 type FlowSpecActionTag struct {
-	_     structs.HostLayout
-	Type  FlowSpecType // enum ibv_flow_spec_type type
-	Size  uint16       // uint16_t size
-	_     [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// The number.
 	TagID uint32 // uint32_t tag_id
 }
 
@@ -6529,12 +6816,17 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionTag{})-4]
 }
 
-// FlowSpecActionDrop is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8
-// bytes.
+// FlowSpecActionDrop drops the packet.
+//
+// It is C's struct ibv_flow_spec_action_drop of infiniband/verbs.h, 8 bytes.
 type FlowSpecActionDrop struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
 	_    [2]byte
 }
 
@@ -6545,13 +6837,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionDrop{})-4]
 }
 
-// FlowSpecActionHandle is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h,
-// 16 bytes.
+// FlowSpecActionHandle does what a FlowAction says.
+//
+// It is C's struct ibv_flow_spec_action_handle of infiniband/verbs.h, 16 bytes.
 type FlowSpecActionHandle struct {
-	_      structs.HostLayout
-	Type   FlowSpecType // enum ibv_flow_spec_type type
-	Size   uint16       // uint16_t size
-	_      [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// The action.
 	Action *FlowAction // struct ibv_flow_action *action
 }
 
@@ -6563,13 +6862,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecActionHandle{})-8]
 }
 
-// FlowSpecCounterAction is C's struct ibv_flow_spec_counter_action of
-// infiniband/verbs.h, 16 bytes.
+// FlowSpecCounterAction counts the packet.
+//
+// It is C's struct ibv_flow_spec_counter_action of infiniband/verbs.h, 16 bytes.
 type FlowSpecCounterAction struct {
-	_        structs.HostLayout
-	Type     FlowSpecType // enum ibv_flow_spec_type type
-	Size     uint16       // uint16_t size
-	_        [2]byte
+	_ structs.HostLayout
+
+	// Its kind.
+	Type FlowSpecType // enum ibv_flow_spec_type type
+
+	// Its length in bytes, this struct's.
+	Size uint16 // uint16_t size
+	_    [2]byte
+
+	// Where.
 	Counters *Counters // struct ibv_counters *counters
 }
 
@@ -6581,11 +6887,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecCounterAction{})-8]
 }
 
-// FlowSpecHdr is the untagged struct at struct ibv_flow_spec.hdr in C, 8 bytes.
+// FlowSpecHdr is the untagged struct at struct ibv_flow_spec.hdr in C, 8 bytes. It
+// begins every specification.
 type FlowSpecHdr struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Its kind.
 	Type FlowSpecType // enum ibv_flow_spec_type type
-	Size uint16       // uint16_t size
+
+	// Its length in bytes.
+	Size uint16 // uint16_t size
 	_    [2]byte
 }
 
@@ -6596,7 +6907,9 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpecHdr{})-4]
 }
 
-// FlowSpec is C's struct ibv_flow_spec of infiniband/verbs.h, 88 bytes.
+// FlowSpec is a specification of any kind; its header tells which.
+//
+// It is C's struct ibv_flow_spec of infiniband/verbs.h, 88 bytes.
 type FlowSpec struct {
 	_        structs.HostLayout
 	hdrUnion struct {
@@ -6606,7 +6919,7 @@ type FlowSpec struct {
 }
 
 // Hdr views the bytes of the union as its member struct {...} hdr; the pointer is valid
-// as long as the union is.
+// as long as the union is. It begins every specification.
 func (s *FlowSpec) Hdr() *FlowSpecHdr {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecHdr)(unsafe.Pointer(&s.hdrUnion))
@@ -6710,17 +7023,34 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpec{})-8]
 }
 
-// FlowAttr is C's struct ibv_flow_attr of infiniband/verbs.h, 20 bytes.
+// FlowAttr describes a rule that steers packets: NumOfSpecs specifications of
+// FlowSpec's kinds follow it in memory.
+//
+// It is C's struct ibv_flow_attr of infiniband/verbs.h, 20 bytes.
 type FlowAttr struct {
-	_          structs.HostLayout
-	CompMask   uint32       // uint32_t comp_mask
-	Type       FlowAttrType // enum ibv_flow_attr_type type
-	Size       uint16       // uint16_t size
-	Priority   uint16       // uint16_t priority
-	NumOfSpecs uint8        // uint8_t num_of_specs
-	Port       uint8        // uint8_t port
-	_          [2]byte
-	Flags      uint32 // uint32_t flags
+	_ structs.HostLayout
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
+
+	// What the rule is about.
+	Type FlowAttrType // enum ibv_flow_attr_type type
+
+	// The length of all of it in bytes, with the specifications.
+	Size uint16 // uint16_t size
+
+	// Which rule goes first where several match: the lowest number.
+	Priority uint16 // uint16_t priority
+
+	// How many specifications follow.
+	NumOfSpecs uint8 // uint8_t num_of_specs
+
+	// The port that it is for, from 1.
+	Port uint8 // uint8_t port
+	_    [2]byte
+
+	// How it is applied.
+	Flags FlowFlags // uint32_t flags
 }
 
 func _() {
@@ -6735,14 +7065,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAttr{})-4]
 }
 
-// Flow is C's struct ibv_flow of infiniband/verbs.h, 24 bytes.
+// Flow is a rule in force.
+//
+// It is C's struct ibv_flow of infiniband/verbs.h, 24 bytes.
 type Flow struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
-	Context  *Context // struct ibv_context *context
-	Handle   uint32   // uint32_t handle
-	_        [4]byte
+
+	// The device that it is of.
+	Context *Context // struct ibv_context *context
+
+	// The kernel's number for it.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
 }
 
 func _() {
@@ -6753,9 +7091,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Flow{})-8]
 }
 
-// FlowAction is C's struct ibv_flow_action of infiniband/verbs.h, 8 bytes.
+// FlowAction is something to be done to packets that a rule matches.
+//
+// It is C's struct ibv_flow_action of infiniband/verbs.h, 8 bytes.
 type FlowAction struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -6765,22 +7107,43 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowAction{})-8]
 }
 
-// FlowActionESPAttr is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56
-// bytes.
+// FlowActionESPAttr describes the encryption or decryption of IPsec packets.
+//
+// It is C's struct ibv_flow_action_esp_attr of infiniband/verbs.h, 56 bytes.
 type FlowActionESPAttr struct {
-	_           structs.HostLayout
-	ESPAttr     *FlowActionESP      // struct ib_uverbs_flow_action_esp *esp_attr
+	_ structs.HostLayout
+
+	// What to do.
+	ESPAttr *FlowActionESP // struct ib_uverbs_flow_action_esp *esp_attr
+
+	// The kind of key.
 	KeymatProto FlowActionESPKeymat // enum ib_uverbs_flow_action_esp_keymat keymat_proto
-	KeymatLen   uint16              // uint16_t keymat_len
-	_           [2]byte
-	KeymatPtr   uintptr             // void *keymat_ptr
+
+	// The length of what KeymatPtr points to, in bytes.
+	KeymatLen uint16 // uint16_t keymat_len
+	_         [2]byte
+
+	// The key, in a struct of its kind.
+	KeymatPtr uintptr // void *keymat_ptr
+
+	// The kind of protection against replay.
 	ReplayProto FlowActionESPReplay // enum ib_uverbs_flow_action_esp_replay replay_proto
-	ReplayLen   uint16              // uint16_t replay_len
-	_           [2]byte
-	ReplayPtr   uintptr             // void *replay_ptr
-	ESPEncap    *FlowActionESPEncap // struct ib_uverbs_flow_action_esp_encap *esp_encap
-	CompMask    uint32              // uint32_t comp_mask
-	ESN         uint32              // uint32_t esn
+
+	// The length of what ReplayPtr points to, in bytes.
+	ReplayLen uint16 // uint16_t replay_len
+	_         [2]byte
+
+	// The protection, in a struct of its kind.
+	ReplayPtr uintptr // void *replay_ptr
+
+	// What the packet is wrapped in, or nil.
+	ESPEncap *FlowActionESPEncap // struct ib_uverbs_flow_action_esp_encap *esp_encap
+
+	// Whether ESN counts.
+	CompMask FlowActionESPMask // uint32_t comp_mask
+
+	// The upper half of an extended sequence number.
+	ESN uint32 // uint32_t esn
 }
 
 func _() {
@@ -7188,9 +7551,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ParentDomainInitAttr{})-8]
 }
 
-// CountersInitAttr is C's struct ibv_counters_init_attr of infiniband/verbs.h, 4 bytes.
+// CountersInitAttr is for wishes of a later time.
+//
+// It is C's struct ibv_counters_init_attr of infiniband/verbs.h, 4 bytes.
 type CountersInitAttr struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// It must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -7200,9 +7567,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CountersInitAttr{})-4]
 }
 
-// Counters is C's struct ibv_counters of infiniband/verbs.h, 8 bytes.
+// Counters is a set of counters that rules feed.
+//
+// It is C's struct ibv_counters of infiniband/verbs.h, 8 bytes.
 type Counters struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// The device that it is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -7212,13 +7583,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Counters{})-8]
 }
 
-// CounterAttachAttr is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12
-// bytes.
+// CounterAttachAttr says what to count for a rule, and where.
+//
+// It is C's struct ibv_counter_attach_attr of infiniband/verbs.h, 12 bytes.
 type CounterAttachAttr struct {
-	_           structs.HostLayout
+	_ structs.HostLayout
+
+	// What to count.
 	CounterDesc CounterDescription // enum ibv_counter_description counter_desc
-	Index       uint32             // uint32_t index
-	CompMask    uint32             // uint32_t comp_mask
+
+	// Which place of the set is to hold it; those that share a place are added up.
+	Index uint32 // uint32_t index
+
+	// It must be 0.
+	CompMask uint32 // uint32_t comp_mask
 }
 
 func _() {

@@ -524,50 +524,130 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Context{})-8]
 }
 
-// VerbsContext is C's struct verbs_context of infiniband/verbs.h, 648 bytes.
+// VerbsContext is what surrounds a Context: more of the provider's functions. It grows
+// at its front, so a function has a fixed distance from the Context, and Sz tells
+// whether the library is new enough to have it.
+//
+// It is C's struct verbs_context of infiniband/verbs.h, 648 bytes.
 type VerbsContext struct {
-	_                       structs.HostLayout
-	QueryPort               VerbsContextQueryPortFunc               // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
-	AdviseMR                VerbsContextAdviseMRFunc                // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
-	AllocNullMR             VerbsContextAllocNullMRFunc             // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
-	ReadCounters            VerbsContextReadCountersFunc            // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
+	_ structs.HostLayout
+
+	// Asks for a port's attributes.
+	QueryPort VerbsContextQueryPortFunc // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
+
+	// Tells the kernel how memory will be used.
+	AdviseMR VerbsContextAdviseMRFunc // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
+
+	// Makes a region that swallows writes and reads as zeros.
+	AllocNullMR VerbsContextAllocNullMRFunc // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
+
+	// Reads a set of counters.
+	ReadCounters VerbsContextReadCountersFunc // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
+
+	// Lets a rule feed a counter.
 	AttachCountersPointFlow VerbsContextAttachCountersPointFlowFunc // int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
-	CreateCounters          VerbsContextCreateCountersFunc          // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
-	DestroyCounters         VerbsContextDestroyCountersFunc         // int (*destroy_counters)(struct ibv_counters *)
-	RegDMMR                 VerbsContextRegDMMRFunc                 // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
-	AllocDM                 VerbsContextAllocDMFunc                 // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
-	FreeDM                  VerbsContextFreeDMFunc                  // int (*free_dm)(struct ibv_dm *)
-	ModifyFlowActionESP     VerbsContextModifyFlowActionESPFunc     // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
-	DestroyFlowAction       VerbsContextDestroyFlowActionFunc       // int (*destroy_flow_action)(struct ibv_flow_action *)
-	CreateFlowActionESP     VerbsContextCreateFlowActionESPFunc     // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
-	ModifyQPRateLimit       VerbsContextModifyQPRateLimitFunc       // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
-	AllocParentDomain       VerbsContextAllocParentDomainFunc       // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
-	DeallocTD               VerbsContextDeallocTDFunc               // int (*dealloc_td)(struct ibv_td *)
-	AllocTD                 VerbsContextAllocTDFunc                 // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
-	ModifyCQ                VerbsContextModifyCQFunc                // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
-	PostSRQOps              VerbsContextPostSRQOpsFunc              // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
-	DestroyRWQIndTable      VerbsContextDestroyRWQIndTableFunc      // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
-	CreateRWQIndTable       VerbsContextCreateRWQIndTableFunc       // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
-	DestroyWQ               VerbsContextDestroyWQFunc               // int (*destroy_wq)(struct ibv_wq *)
-	ModifyWQ                VerbsContextModifyWQFunc                // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
-	CreateWQ                VerbsContextCreateWQFunc                // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
-	QueryRtValues           VerbsContextQueryRtValuesFunc           // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
-	CreateCQEx              VerbsContextCreateCQExFunc              // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
-	Priv                    *VerbsExPrivate                         // struct verbs_ex_private *priv
-	QueryDeviceEx           VerbsContextQueryDeviceExFunc           // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
-	IbvDestroyFlow          VerbsContextIbvDestroyFlowFunc          // int (*ibv_destroy_flow)(struct ibv_flow *)
-	ABIPlaceholder2         VerbsContextABIPlaceholder2Func         // void (*ABI_placeholder2)(void)
-	IbvCreateFlow           VerbsContextIbvCreateFlowFunc           // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
-	ABIPlaceholder1         VerbsContextABIPlaceholder1Func         // void (*ABI_placeholder1)(void)
-	OpenQP                  VerbsContextOpenQPFunc                  // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
-	CreateQPEx              VerbsContextCreateQPExFunc              // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
-	GetSRQNum               VerbsContextGetSRQNumFunc               // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
-	CreateSRQEx             VerbsContextCreateSRQExFunc             // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
-	OpenXRCD                VerbsContextOpenXRCDFunc                // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
-	CloseXRCD               VerbsContextCloseXRCDFunc               // int (*close_xrcd)(struct ibv_xrcd *)
-	ABIPlaceholder3         uint64                                  // uint64_t _ABI_placeholder3
-	Sz                      uint64                                  // size_t sz
-	Context                 Context                                 // struct ibv_context context
+
+	// Makes a set of counters.
+	CreateCounters VerbsContextCreateCountersFunc // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
+
+	// Destroys a set of counters.
+	DestroyCounters VerbsContextDestroyCountersFunc // int (*destroy_counters)(struct ibv_counters *)
+
+	// Registers memory of the device.
+	RegDMMR VerbsContextRegDMMRFunc // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
+
+	// Allocates memory of the device.
+	AllocDM VerbsContextAllocDMFunc // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
+
+	// Frees memory of the device.
+	FreeDM VerbsContextFreeDMFunc // int (*free_dm)(struct ibv_dm *)
+
+	// Changes an action for IPsec.
+	ModifyFlowActionESP VerbsContextModifyFlowActionESPFunc // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
+
+	// Destroys an action.
+	DestroyFlowAction VerbsContextDestroyFlowActionFunc // int (*destroy_flow_action)(struct ibv_flow_action *)
+
+	// Makes an action for IPsec.
+	CreateFlowActionESP VerbsContextCreateFlowActionESPFunc // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
+
+	// Limits how fast a queue pair may send.
+	ModifyQPRateLimit VerbsContextModifyQPRateLimitFunc // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
+
+	// Allocates a parent domain.
+	AllocParentDomain VerbsContextAllocParentDomainFunc // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
+
+	// Frees a thread domain.
+	DeallocTD VerbsContextDeallocTDFunc // int (*dealloc_td)(struct ibv_td *)
+
+	// Allocates a thread domain.
+	AllocTD VerbsContextAllocTDFunc // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
+
+	// Changes how a completion queue holds back events.
+	ModifyCQ VerbsContextModifyCQFunc // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
+
+	// Posts operations on the list of tagged buffers.
+	PostSRQOps VerbsContextPostSRQOpsFunc // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
+
+	// Destroys a table of work queues.
+	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
+
+	// Makes a table of work queues.
+	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
+
+	// Destroys a work queue.
+	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
+
+	// Changes a work queue.
+	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
+
+	// Makes a work queue.
+	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
+
+	// Asks for values that change, such as the clock's.
+	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
+
+	// Makes a completion queue that is read member by member.
+	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
+
+	// The library's own.
+	Priv *VerbsExPrivate // struct verbs_ex_private *priv
+
+	// Asks for a device's attributes.
+	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
+
+	// Destroys a rule.
+	IbvDestroyFlow  VerbsContextIbvDestroyFlowFunc  // int (*ibv_destroy_flow)(struct ibv_flow *)
+	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
+
+	// Makes a rule.
+	IbvCreateFlow   VerbsContextIbvCreateFlowFunc   // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
+
+	// Opens a queue pair of another process.
+	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
+
+	// Makes a queue pair of any kind.
+	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
+
+	// Asks for a shared receive queue's number, which XRC senders need.
+	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
+
+	// Makes a shared receive queue of any kind.
+	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
+
+	// Opens an XRC domain.
+	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
+
+	// Closes an XRC domain.
+	CloseXRCD       VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
+	ABIPlaceholder3 uint64                    // uint64_t _ABI_placeholder3
+
+	// The length in bytes of the struct that the library has.
+	Sz uint64 // size_t sz
+
+	// The context itself.
+	Context Context // struct ibv_context context
 }
 
 func _() {
