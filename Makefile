@@ -41,7 +41,7 @@ demo: ## generate, build, and post receives to an RDMA device (or a guest's), fr
 	go generate ./...
 	go build ./...
 	@mkdir -p $(demo)
-	$(CC) -O2 -Wall -shared -fPIC -o $(demo)/postloop.so examples/demo/postloop.c
+	$(CC) -O2 -Wall -shared -fPIC -o $(demo)/postloop.so examples/demo/c/postloop.c
 	CGO_ENABLED=0 go build -o $(demo)/demo ./examples/demo
 	$(if $(no_device),$(vm)) $(demo)/demo -c $(demo)/postloop.so
 
@@ -60,7 +60,7 @@ lint: ## gofmt, go vet for every target, staticcheck
 
 check: ## the generated declarations are what the installed headers say
 	$(step) "gen check"
-	@go run ./gen check
+	@go run ./gen check -o ibv
 
 # The generator has no pointers to check; it would only be compiled twice more.
 unsafe_packages = $$(go list ./... | grep -vE '/goverbs/(gen|headers)(/|$$)')
