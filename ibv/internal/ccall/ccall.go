@@ -3,7 +3,7 @@
 // The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post] and
 // [Poll] make that jump. On linux/amd64 and freebsd/amd64 they are a direct call, a few instructions of assembly;
 // elsewhere, and whenever the start-up check does not recognise the Go runtime, they go through purego, with the same
-// results, one allocation or two and about a hundred nanoseconds. [Direct] tells which.
+// results, for two allocations and about a hundred nanoseconds more. [Direct] tells which.
 //
 // # How the direct call works
 //
@@ -29,7 +29,8 @@
 //
 // The garbage collector, and with it in the end every goroutine, waits for the call. So the C function must be short and
 // must not block. It must not call back into Go. A fault inside it ends the process, as it would end a C program: no
-// recover catches it. It has the thread's stack, usually 8 MiB with glibc, 128 KiB with musl, less what is in use.
+// recover catches it, and the runtime's report shows the goroutine that called. It has the thread's stack, less what is
+// in use: usually 8 MiB with glibc, 128 KiB with musl.
 //
 // # Choosing
 //

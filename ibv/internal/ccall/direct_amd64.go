@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	// direct is read by the assembly. It is written only here and by tests.
+	// direct is read by the assembly. Nothing writes it after this.
 	direct = os.Getenv("GOVERBS_CCALL") != "portable" && assembled.holds()
 
 	// errnoFunction is what the assembly asks for the thread's errno, or 0: errno is then 0 too.
