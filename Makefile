@@ -90,6 +90,8 @@ test-vm: ## tests of the guest, and in it those that need a device
 	@go test -tags softroce ./test/softroce
 	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(device_test)
+	$(step) "the package's example in the guest"
+	@CGO_ENABLED=0 go test -tags device -exec $(vm) -run OnDevice ./ibv
 	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 $(device_test)
 	$(step) "device tests in the guest, -race"

@@ -1,5 +1,41 @@
-// Package ibv is InfiniBand verbs for Go: it drives RDMA devices, InfiniBand
-// and RoCE alike, through the machine's own libibverbs, without cgo.
+// Package ibv is InfiniBand verbs for Go: it drives RDMA devices, InfiniBand and
+// RoCE alike, through the machine's own libibverbs, without cgo.
+//
+// # Objects
+//
+// A type such as [QP] or [RecvWR] is C's struct, byte for byte; an object such
+// as a *QP is C's object. So a pointer that a C library made works here too, and
+// the other way round. An object is closed once, after everything made from it,
+// and is not to be used afterwards: it is C's memory, and gone.
+//
+// # Posting
+//
+// Work requests are posted in lists. A [RecvChain] or [SendChain] is such a list
+// built once, in one block of memory, and posted in one call as often as one
+// likes; [QP.PostRecv] and [QP.PostSend] take lists in C's own shape. These calls
+// and [CQ.Poll] neither allocate nor block, and cost a few nanoseconds more than
+// in C, where the direct call is available. A post that is cut short tells how
+// many work requests were accepted, so that the caller can go on from there.
+//
+// # Memory
+//
+// A device reads and writes registered memory at any time between a post and
+// its completion. [AllocBuffer] gives memory outside the Go heap for that.
+// The work requests themselves are the caller's again when a post returns.
+//
+// # Errors
+//
+// Errors unwrap to the [syscall.Errno] that C gives, so that errors.Is(err,
+// syscall.ENOMEM) works on them; they say what was attempted, on what, and what
+// to do about it. [WC.Err] is the error of work that failed later.
+//
+// # libibverbs
+//
+// The library is loaded when the first device is looked for. A machine without
+// it gets an error then that names the package to install. The environment
+// variable GOVERBS_LIBIBVERBS names another library file. GOVERBS_CCALL=portable
+// switches off the direct call of C functions in favour of a slower way that
+// does not depend on the Go runtime's inside.
 package ibv
 
 //go:generate go run ../gen generate -header infiniband/verbs.h -package ibv

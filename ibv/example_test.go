@@ -1,0 +1,113 @@
+package ibv_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Everything from opening a device to a message received, on a queue pair that
+// is connected to itself.
+func Example() {
+	if err := sendToMyself(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func sendToMyself() error {
+	const port, size = 1, 4096
+	ctx, err := ibv.Open("") // the first device with an active port
+	if err != nil {
+		return err
+	}
+	defer ctx.Close()
+	pd, err := ctx.AllocPD()
+	if err != nil {
+		return err
+	}
+	defer pd.Close()
+	buf, err := ibv.AllocBuffer(2 * size)
+	if err != nil {
+		return err
+	}
+	defer buf.Free()
+	mr, err := pd.RegMR(buf, ibv.AccessLocalWrite)
+	if err != nil {
+		return err
+	}
+	defer mr.Close()
+	cq, err := ctx.CreateCQ(16)
+	if err != nil {
+		return err
+	}
+	defer cq.Close()
+	qp, err := pd.CreateQP(&ibv.QPInitAttr{
+		SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC,
+		Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxSendSGE: 1, MaxRecvSGE: 1},
+	})
+	if err != nil {
+		return err
+	}
+	defer qp.Close()
+
+	// A peer elsewhere would tell its numbers over a socket.
+	attr, err := ctx.QueryPort(port)
+	if err != nil {
+		return err
+	}
+	gid, err := ctx.BestGID(port)
+	if err != nil {
+		return err
+	}
+	path := ibv.Path{Port: port, GIDIndex: uint8(gid.GIDIndex), MTU: attr.ActiveMTU}
+	peer := ibv.Peer{QPNum: qp.QPNum, GID: gid.GID, LID: attr.LID}
+	if err := qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
+		return err
+	}
+	if err := qp.ToRTR(path, peer); err != nil {
+		return err
+	}
+	if err := qp.ToRTS(0); err != nil {
+		return err
+	}
+
+	recvs, err := ibv.NewRecvChain(1, 1)
+	if err != nil {
+		return err
+	}
+	if err := recvs.Set(0, 1, mr.SGE(0, size)); err != nil {
+		return err
+	}
+	if _, err := recvs.Post(qp); err != nil {
+		return err
+	}
+	n := copy(buf[size:], "hello")
+	sends, err := ibv.NewSendChain(1, 1)
+	if err != nil {
+		return err
+	}
+	if err := sends.Set(0, 2, ibv.WRSend, ibv.SendSignaled, mr.SGE(size, n)); err != nil {
+		return err
+	}
+	if _, err := sends.Post(qp); err != nil {
+		return err
+	}
+	wcs := make([]ibv.WC, 2)
+	for done := 0; done < 2; {
+		got, err := cq.Poll(wcs)
+		if err != nil {
+			return err
+		}
+		for i := range wcs[:got] {
+			if err := wcs[i].Err(); err != nil {
+				return err
+			}
+			if wcs[i].Opcode == ibv.WCRecv {
+				fmt.Printf("received %q\n", buf[:wcs[i].ByteLen])
+			}
+		}
+		done += got
+	}
+	return nil
+}
