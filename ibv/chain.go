@@ -55,14 +55,6 @@ func newChain[WR any](what string, n, maxSGE int, link func(wr *WR, sges *SGE, n
 	return c, nil
 }
 
-// Len is the number of work requests.
-func (c *chain[WR]) Len() int { return len(c.wrs) }
-
-// WR is work request i, from 0, to be read and patched in place at any time that
-// the chain is not being posted. Its Next and SGList belong to the chain. It
-// panics as a slice does when there is no such work request.
-func (c *chain[WR]) WR(i int) *WR { return &c.wrs[i] }
-
 // setSGEs writes the scatter/gather entries of work request i.
 func (c *chain[WR]) setSGEs(i int, sges []SGE) error {
 	if uint(i) >= uint(len(c.wrs)) {

@@ -6,7 +6,9 @@ import "unsafe"
 // posted in one call, whole or in part, as often as one likes. It may be posted
 // again at once: the work requests are the caller's again when a post returns,
 // only the buffers are the device's. One goroutine at a time may use it.
-type RecvChain struct{ chain[RecvWR] }
+type RecvChain struct {
+	list chain[RecvWR]
+}
 
 // NewRecvChain makes a chain of n receive work requests with room for maxSGE
 // scatter/gather entries each. They start with no entries, which receives empty
@@ -23,14 +25,22 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 	return &RecvChain{c}, nil
 }
 
+// Len is the number of work requests.
+func (c *RecvChain) Len() int { return len(c.list.wrs) }
+
+// WR is work request i, from 0, to be read and patched in place at any time that
+// the chain is not being posted. Its Next and SGList belong to the chain. Like an
+// index of a slice, i must be there. The pointer keeps the chain's memory alive.
+func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
+
 // Set gives work request i its number and its buffers, in order. The error says
 // that there is no such work request or no room for so many entries; nothing is
 // changed then.
 func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
-	if err := c.setSGEs(i, sges); err != nil {
+	if err := c.list.setSGEs(i, sges); err != nil {
 		return err
 	}
-	c.wrs[i].WRID, c.wrs[i].NumSGE = wrID, int32(len(sges))
+	c.list.wrs[i].WRID, c.list.wrs[i].NumSGE = wrID, int32(len(sges))
 	return nil
 }
 
@@ -47,7 +57,7 @@ func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
 	if qp.SRQ != nil {
 		return 0, ErrSRQAttached
 	}
-	return c.post(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), 0, len(c.wrs))
+	return c.list.post(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), 0, len(c.list.wrs))
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
@@ -56,15 +66,15 @@ func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) 
 	if qp.SRQ != nil {
 		return 0, ErrSRQAttached
 	}
-	return c.postRange(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), first, end)
+	return c.list.postRange(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), first, end)
 }
 
 // PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
 func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
-	return c.post(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), 0, len(c.wrs))
+	return c.list.post(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), 0, len(c.list.wrs))
 }
 
 // PostSRQRange is PostRange for a shared receive queue.
 func (c *RecvChain) PostSRQRange(srq *SRQ, first, end int) (accepted int, err error) {
-	return c.postRange(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), first, end)
+	return c.list.postRange(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), first, end)
 }

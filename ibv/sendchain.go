@@ -5,7 +5,9 @@ import "unsafe"
 // SendChain is send work requests that are built once, patched in place, and
 // posted in one call, whole or in part, as often as one likes. One goroutine at a
 // time may use it.
-type SendChain struct{ chain[SendWR] }
+type SendChain struct {
+	list chain[SendWR]
+}
 
 // NewSendChain makes a chain of n send work requests with room for maxSGE
 // scatter/gather entries each. They start as signalled sends without entries,
@@ -23,16 +25,24 @@ func NewSendChain(n, maxSGE int) (*SendChain, error) {
 	return &SendChain{c}, nil
 }
 
+// Len is the number of work requests.
+func (c *SendChain) Len() int { return len(c.list.wrs) }
+
+// WR is work request i, from 0, to be read and patched in place at any time that
+// the chain is not being posted. Its Next and SGList belong to the chain. Like an
+// index of a slice, i must be there. The pointer keeps the chain's memory alive.
+func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
+
 // Set gives work request i its number, its operation with flags, and its
 // buffers, in order. What the operation needs beyond that, such as the remote
 // address of an RDMA write or the address handle of a UD send, is patched into
 // [SendChain.WR]. The error says that there is no such work request or no room
 // for so many entries; nothing is changed then.
 func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sges ...SGE) error {
-	if err := c.setSGEs(i, sges); err != nil {
+	if err := c.list.setSGEs(i, sges); err != nil {
 		return err
 	}
-	wr := &c.wrs[i]
+	wr := &c.list.wrs[i]
 	wr.WRID, wr.Opcode, wr.SendFlags, wr.NumSGE = wrID, opcode, flags, int32(len(sges))
 	return nil
 }
@@ -44,11 +54,11 @@ func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sg
 // [ErrAcceptedUnknown] then. Nothing is allocated, whatever the result. See
 // ibv_post_send(3).
 func (c *SendChain) Post(qp *QP) (accepted int, err error) {
-	return c.post(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), 0, len(c.wrs))
+	return c.list.post(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), 0, len(c.list.wrs))
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
 // range is a success. accepted counts from first.
 func (c *SendChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
-	return c.postRange(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), first, end)
+	return c.list.postRange(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), first, end)
 }
