@@ -7,10 +7,10 @@ import (
 )
 
 // Addr is the GID as the IPv6 address that it is, IPv4 ones mapped.
-func (s *GID) Addr() netip.Addr { return netip.AddrFrom16(*s.Raw()) }
+func (s GID) Addr() netip.Addr { return netip.AddrFrom16(*s.Raw()) }
 
 // String is the GID in the notation of IPv6 addresses.
-func (s *GID) String() string { return s.Addr().String() }
+func (s GID) String() string { return s.Addr().String() }
 
 // GIDOf is the GID with an IP address, as RoCE v2 has them.
 func GIDOf(a netip.Addr) GID {
@@ -20,7 +20,7 @@ func GIDOf(a netip.Addr) GID {
 }
 
 // IsZero reports whether the GID is all zeros, as an empty table entry is.
-func (s *GID) IsZero() bool { return *s.Raw() == [16]byte{} }
+func (s GID) IsZero() bool { return *s.Raw() == [16]byte{} }
 
 // QueryGID reads an entry of a port's GID table, as ibv_query_gid(3) does.
 // Ports count from 1, entries from 0. It may be called from any goroutine.
