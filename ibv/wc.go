@@ -63,10 +63,11 @@ func (s *WC) UDPayload(buf []byte) ([]byte, error) {
 
 // UDHeader is the global routing header at the start of buf, the buffer of a
 // receive on a UD queue pair; ok tells whether there is one, for a packet
-// inside an InfiniBand subnet may have none. Over IPv4 the packet's header is in
-// the last 20 of its bytes, and the fields of a GRH mean nothing.
+// inside an InfiniBand subnet may have none, and a completion that failed says
+// nothing. Over IPv4 the packet's header is in the last 20 of its bytes, and the
+// fields of a GRH mean nothing.
 func (s *WC) UDHeader(buf []byte) (grh GRH, ok bool) {
-	if s.WCFlags&WCGRH == 0 || len(buf) < GRHLength {
+	if s.Status != WCSuccess || s.WCFlags&WCGRH == 0 || s.ByteLen < GRHLength || len(buf) < GRHLength {
 		return GRH{}, false
 	}
 	// Safe: only grh is seen as bytes, all of it.
