@@ -71,9 +71,10 @@ func hasSymbol(name string) bool {
 func reason(result, errno int32) syscall.Errno {
 	switch {
 	case result == -1:
-		return known(syscall.Errno(errno))
+		// An errno is unsigned: a nonsensical one must not become enormous.
+		return known(syscall.Errno(uint32(errno)))
 	case result < 0:
-		return syscall.Errno(-result)
+		return syscall.Errno(-int64(result)) // of the smallest int32 too
 	default:
 		return syscall.Errno(result)
 	}
