@@ -61,9 +61,9 @@ func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
-// range is a success. accepted counts from first.
+// range is a success, whatever the queue pair. accepted counts from first.
 func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
-	if qp.SRQ != nil {
+	if qp.SRQ != nil && first != end {
 		return 0, ErrSRQAttached
 	}
 	return c.list.postRange(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), first, end)
