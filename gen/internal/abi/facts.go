@@ -29,6 +29,8 @@ type Facts struct {
 	Macros      []*Macro    `json:"macros"`
 	Aliases     []*Alias    `json:"aliases,omitempty"`
 	Functions   []*Function `json:"functions"`
+	// Since is the release that each declaration appeared in, for SinceOf.
+	Since map[string]string `json:"since,omitempty"`
 }
 
 // Record is a struct or a union.
@@ -64,6 +66,9 @@ type Field struct {
 	BitSize   *int64 `json:"bit_size,omitempty"`
 	Flexible  bool   `json:"flexible,omitempty"`
 	Type      *Type  `json:"ctype"`
+	// Position is where the header declares the member, for errors: file, line
+	// and column. Facts read from a file do not have it.
+	Position string `json:"-"`
 }
 
 // Leaf is a member of a record with the untagged records on the way to it
@@ -77,9 +82,12 @@ type Leaf struct {
 	BitSize   *int64 `json:"bit_size,omitempty"`
 }
 
-// Enum is an enumeration, tagged or not.
+// Enum is an enumeration.
 type Enum struct {
-	Name        string       `json:"name"`
+	// Name is the tag, or the typedef's name where the tag is missing, or "".
+	Name string `json:"name"`
+	// Typedef tells that Name is a typedef's.
+	Typedef     bool         `json:"typedef,omitempty"`
 	Header      string       `json:"header"`
 	Line        int          `json:"line"`
 	Size        int64        `json:"size"`

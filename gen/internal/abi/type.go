@@ -37,6 +37,9 @@ type Type struct {
 	// Typedef tells that Name is a typedef's name rather than a tag.
 	Typedef bool `json:"typedef,omitempty"`
 	Const   bool `json:"const,omitempty"`
+	// Signed tells that an enumeration or a plain char has negative values,
+	// which the kind of these two does not say.
+	Signed bool `json:"signed,omitempty"`
 	// Elem is what an array holds or a pointer points to.
 	Elem *Type `json:"elem,omitempty"`
 	// Len is the length of an array; a flexible one has 0.

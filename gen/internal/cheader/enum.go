@@ -15,7 +15,8 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 		return
 	}
 	tag := t.Tag()
-	e := &abi.Enum{Name: tag.SrcStr(), Header: header, Line: line, Size: t.Size(), Enumerators: []abi.Enumerator{}}
+	size, _ := r.enumSizeAlign(t)
+	e := &abi.Enum{Name: tag.SrcStr(), Header: header, Line: line, Size: size, Enumerators: []abi.Enumerator{}}
 	for _, en := range t.Enumerators() {
 		value, negative, ok := integer(en.Value())
 		if !ok {
@@ -32,27 +33,15 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 }
 
 // untaggedEnums takes the enumerations that no tag names: the scope knows only
-// their enumerators.
+// their enumerators, and the typedef that may name one.
 func (r *reader) untaggedEnums() {
-	seen := map[*cc.EnumSpecifier]bool{}
-	for tu := r.ast.TranslationUnit; tu != nil; tu = tu.TranslationUnit {
-		ed := tu.ExternalDeclaration
-		if ed == nil || ed.Declaration == nil {
+	for _, n := range r.enumSpecifiers {
+		t, ok := n.Type().(*cc.EnumType)
+		if !ok {
 			continue
 		}
-		for ds := ed.Declaration.DeclarationSpecifiers; ds != nil; ds = ds.DeclarationSpecifiers {
-			if ds.TypeSpecifier == nil || ds.TypeSpecifier.EnumSpecifier == nil {
-				continue
-			}
-			n := ds.TypeSpecifier.EnumSpecifier
-			t, ok := n.Type().(*cc.EnumType)
-			if n.Case != cc.EnumSpecifierDef || !ok || seen[n] {
-				continue
-			}
-			seen[n] = true
-			if tag := t.Tag(); tag.SrcStr() == "" {
-				r.enum(t, n)
-			}
+		if tag := t.Tag(); tag.SrcStr() == "" {
+			r.enum(t, n)
 		}
 	}
 }
@@ -80,6 +69,17 @@ func isBits(e cc.ExpressionNode) bool {
 		case cc.PrimaryExpressionIdent:
 			en, ok := e.ResolvedTo().(*cc.Enumerator)
 			return ok && isBitEnumerator(en)
+		}
+	}
+	return false
+}
+
+// hasNegative reports whether a value of an enumeration is negative, which is
+// what makes C give its type a sign.
+func hasNegative(t *cc.EnumType) bool {
+	for _, en := range t.Enumerators() {
+		if _, negative, _ := integer(en.Value()); negative {
+			return true
 		}
 	}
 	return false

@@ -63,7 +63,8 @@ func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 	if err != nil {
 		return nil, tree.explain(src, target, err)
 	}
-	r := &reader{ast: ast, facts: &abi.Facts{
+	r := newReader(ast, target)
+	r.facts = &abi.Facts{
 		Schema:      abi.Schema,
 		Header:      src.Header,
 		GOOS:        target.OS,
@@ -77,7 +78,7 @@ func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 		Enums:       []*abi.Enum{},
 		Macros:      []*abi.Macro{},
 		Functions:   []*abi.Function{},
-	}}
+	}
 	if err := r.read(); err != nil {
 		return nil, fmt.Errorf("reading %s for %s: %w", src.Header, target, err)
 	}
@@ -86,12 +87,23 @@ func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 
 // reader turns one syntax tree into facts.
 type reader struct {
-	ast   *cc.AST
-	facts *abi.Facts
-	errs  []error
+	ast    *cc.AST
+	target headers.Target
+	facts  *abi.Facts
+	errs   []error
+
+	layouts        map[*cc.Field]*layout         // of records, by their first member
+	members        map[*cc.Declarator]definition // attributes of members
+	enums          map[*cc.Enumerator]definition // attributes of enumerations, by their first value
+	enumSpecifiers []*cc.EnumSpecifier           // the definitions, wherever they stand
+}
+
+func newReader(ast *cc.AST, target headers.Target) *reader {
+	return &reader{ast: ast, target: target, layouts: map[*cc.Field]*layout{}, members: map[*cc.Declarator]definition{}, enums: map[*cc.Enumerator]definition{}}
 }
 
 func (r *reader) read() error {
+	r.survey()
 	// The scope is a map; a header has an order.
 	for _, name := range slices.Sorted(maps.Keys(r.ast.Scope.Nodes)) {
 		for _, n := range r.ast.Scope.Nodes[name] {

@@ -63,7 +63,8 @@ func (r *reader) typedef(d *cc.Declarator) {
 
 // record reads the members of a complete struct or union.
 func (r *reader) record(t fielded, at cc.Node) *abi.Record {
-	rec := &abi.Record{Kind: recordKind(t), Size: t.Size(), Align: int64(t.Align())}
+	l := r.layoutOf(t)
+	rec := &abi.Record{Kind: recordKind(t), Size: l.size, Align: l.align}
 	for i := 0; i < t.NumFields(); i++ {
 		f := t.FieldByIndex(i)
 		if f == nil {
@@ -81,18 +82,19 @@ func (r *reader) record(t fielded, at cc.Node) *abi.Record {
 			r.failf(node, "member %q has the incomplete type %s", f.Name(), f.Type())
 			continue
 		}
-		rec.Fields = append(rec.Fields, r.field(f, node))
+		rec.Fields = append(rec.Fields, r.field(f, l.bit[f], node))
 	}
 	return rec
 }
 
-func (r *reader) field(f *cc.Field, node cc.Node) *abi.Field {
+// field describes a member that starts at a bit of its record.
+func (r *reader) field(f *cc.Field, bit int64, node cc.Node) *abi.Field {
 	typ := r.typ(f.Type(), node)
 	out := &abi.Field{
 		Name:   f.Name(),
 		CType:  typ.String(),
 		Kind:   typ.Kind,
-		Offset: f.Offset(),
+		Offset: bit / 8,
 		Size:   typ.Size,
 		Align:  typ.Align,
 		Type:   typ,
@@ -101,20 +103,10 @@ func (r *reader) field(f *cc.Field, node cc.Node) *abi.Field {
 		out.Flexible, out.Size = true, 0
 	}
 	if f.IsBitfield() {
-		bits, offset := f.ValueBits(), r.bitOffset(f)
-		out.BitSize, out.BitOffset = &bits, &offset
+		width := f.ValueBits()
+		out.BitSize, out.BitOffset = &width, &bit
 	}
 	return out
-}
-
-// bitOffset is where a bit-field starts, counted as compilers allocate bits:
-// from the low end of a byte on, or from the high one on a big-endian machine.
-// cc counts from the low end of the bytes through which the field is reached.
-func (r *reader) bitOffset(f *cc.Field) int64 {
-	if r.facts.BigEndian {
-		return 8*(f.Offset()+f.AccessBytes()) - int64(f.OffsetBits()) - f.ValueBits()
-	}
-	return 8*f.Offset() + int64(f.OffsetBits())
 }
 
 func isZeroLength(t cc.Type) bool {

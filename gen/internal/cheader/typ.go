@@ -8,7 +8,8 @@ import (
 
 // typ describes a C type. at is where an error would point to.
 func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
-	out := &abi.Type{Size: t.Size(), Align: int64(t.Align()), Const: t.Attributes() != nil && t.Attributes().IsConst()}
+	size, align := r.sizeAlign(t)
+	out := &abi.Type{Size: size, Align: align, Const: t.Attributes().IsConst()}
 	if d := t.Typedef(); d != nil {
 		out.Name, out.Typedef = d.Name(), true
 	}
@@ -18,23 +19,19 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 	case *cc.ArrayType:
 		out.Kind, out.Len = abi.Array, max(t.Len(), 0)
 		out.Elem = r.typ(t.Elem(), at)
-		out.Size = out.Len * out.Elem.Size
 		out.Name, out.Typedef = "", false
 	case *cc.StructType:
 		r.recordType(out, t, at)
 	case *cc.UnionType:
 		r.recordType(out, t, at)
 	case *cc.EnumType:
-		out.Kind = abi.EnumKind
+		out.Kind, out.Signed = abi.EnumKind, hasNegative(t)
 		tag := t.Tag()
 		nameByTag(out, tag.SrcStr())
 	case *cc.FunctionType:
 		r.funcType(out, t, at)
 	default:
 		r.scalar(out, t, at)
-	}
-	if t.IsIncomplete() {
-		out.Size, out.Align = 0, 1
 	}
 	return out
 }
@@ -84,7 +81,7 @@ func (r *reader) scalar(out *abi.Type, t cc.Type, at cc.Node) {
 	case k == cc.Bool:
 		out.Kind = abi.Bool
 	case k == cc.Char:
-		out.Kind = abi.Char
+		out.Kind, out.Signed = abi.Char, cc.IsSignedInteger(t)
 	case k == cc.Float, k == cc.Double:
 		out.Kind = abi.Float
 	case cc.IsIntegerType(t) && t.Size() <= 8:

@@ -155,3 +155,6 @@ func read(object string) (*Objects, error) {
 	}
 	return out, nil
 }
+
+// Name is the command by which the compiler is called.
+func (c *Compiler) Name() string { return c.command[0] }

@@ -1,0 +1,141 @@
+package cheader
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+
+	"modernc.org/cc/v4"
+)
+
+// survey looks at what the scope does not show of the declarations: the
+// attributes of bit-fields, untagged enumerations, and what has no meaning
+// here, so that it is refused rather than overlooked.
+func (r *reader) survey() {
+	for tu := r.ast.TranslationUnit; tu != nil; tu = tu.TranslationUnit {
+		ed := tu.ExternalDeclaration
+		if ed == nil || ed.Declaration == nil {
+			continue
+		}
+		if _, _, shipped := where(ed.Declaration); shipped {
+			walk(ed.Declaration, r.look)
+		}
+	}
+}
+
+func (r *reader) look(n cc.Node) {
+	switch n := n.(type) {
+	case *cc.AttributeValue:
+		r.attribute(n)
+	case *cc.TypeQualifier:
+		if n.Case == cc.TypeQualifierAtomic {
+			r.failf(n, "_Atomic: an atomic type has no counterpart in Go")
+		}
+	case *cc.AtomicTypeSpecifier:
+		r.failf(n, "_Atomic: an atomic type has no counterpart in Go")
+	case *cc.StructDeclaration:
+		r.structDeclaration(n)
+	case *cc.DeclarationSpecifiers:
+		if next := n.DeclarationSpecifiers; next != nil {
+			r.enumAttributes(n.TypeSpecifier, next.AttributeSpecifierList)
+		}
+	case *cc.SpecifierQualifierList:
+		if next := n.SpecifierQualifierList; next != nil && next.TypeQualifier != nil {
+			r.enumAttributes(n.TypeSpecifier, next.TypeQualifier.AttributeSpecifierList)
+		}
+	case *cc.EnumSpecifier:
+		if n.Case == cc.EnumSpecifierDef {
+			r.enumSpecifiers = append(r.enumSpecifiers, n)
+		}
+	}
+}
+
+// attribute refuses the attributes that change a layout in ways that are not
+// followed here.
+func (r *reader) attribute(n *cc.AttributeValue) {
+	switch name := strings.Trim(n.Token.SrcStr(), "_"); name {
+	case "aligned":
+		if n.Case == cc.AttributeValueIdent {
+			r.failf(n, "attribute aligned without a number: each processor has its own; write the number")
+		}
+	case "mode", "vector_size", "scalar_storage_order", "ms_struct":
+		r.failf(n, "attribute %s is not supported", name)
+	}
+}
+
+// structDeclaration notes what attributes ask for members. As in C, one among
+// the specifiers is every declarator's, unless it follows the definition of a
+// type, and one at the end the last declarator's.
+func (r *reader) structDeclaration(n *cc.StructDeclaration) {
+	var all definition
+	defined := false
+	for l := n.SpecifierQualifierList; l != nil; l = l.SpecifierQualifierList {
+		if q := l.TypeQualifier; q != nil && q.Case == cc.TypeQualifierAttr && !defined {
+			all = r.asked(q.AttributeSpecifierList)
+		}
+		defined = l.TypeSpecifier != nil && l.TypeSpecifier.EnumSpecifier != nil
+	}
+	for l := n.StructDeclaratorList; l != nil; l = l.StructDeclaratorList {
+		d := l.StructDeclarator.Declarator
+		m := all
+		if l.StructDeclaratorList == nil {
+			last := r.asked(n.AttributeSpecifierList)
+			m.packed, m.align = m.packed || last.packed, max(m.align, last.align)
+		}
+		if d != nil {
+			r.members[d] = m
+		} else if m.packed || m.align > 0 {
+			r.failf(n, "an attribute of a bit-field without a name is not supported")
+		}
+	}
+}
+
+// enumAttributes notes the attributes that follow the definition of an
+// enumeration, which cc does not take for the type's.
+func (r *reader) enumAttributes(n *cc.TypeSpecifier, list *cc.AttributeSpecifierList) {
+	if n == nil || n.EnumSpecifier == nil || n.EnumSpecifier.Case != cc.EnumSpecifierDef {
+		return
+	}
+	if t, ok := n.EnumSpecifier.Type().(*cc.EnumType); ok && len(t.Enumerators()) > 0 {
+		r.enums[t.Enumerators()[0]] = r.asked(list)
+	}
+}
+
+// asked is what a list of attributes asks of a layout.
+func (r *reader) asked(list *cc.AttributeSpecifierList) (d definition) {
+	for ; list != nil; list = list.AttributeSpecifierList {
+		for av := list.AttributeSpecifier.AttributeValueList; av != nil; av = av.AttributeValueList {
+			v := av.AttributeValue
+			switch name := strings.Trim(v.Token.SrcStr(), "_"); {
+			case name == "packed":
+				d.packed = true
+			case name == "aligned" && v.Case == cc.AttributeValueExpr:
+				text, negative, ok := integer(v.ArgumentExpressionList.AssignmentExpression.Value())
+				align, err := strconv.ParseInt(text, 10, 32)
+				if !ok || negative || err != nil {
+					r.failf(v, "attribute aligned: not an alignment")
+				}
+				d.align = max(d.align, align)
+			}
+		}
+	}
+	return d
+}
+
+// walk calls visit for a node and all nodes that it consists of.
+func walk(n cc.Node, visit func(cc.Node)) {
+	visit(n)
+	v := reflect.ValueOf(n)
+	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+		return
+	}
+	for i := range v.Elem().NumField() {
+		f := v.Elem().Field(i)
+		if !v.Elem().Type().Field(i).IsExported() || f.Kind() != reflect.Pointer && f.Kind() != reflect.Interface || f.IsNil() {
+			continue
+		}
+		if child, ok := f.Interface().(cc.Node); ok {
+			walk(child, visit)
+		}
+	}
+}
