@@ -11,14 +11,20 @@ import (
 
 // A chain is one block of memory with work requests and their scatter/gather
 // entries, linked once: posting it, or a part of it, is one call with nothing
-// to prepare. The block is in the Go heap, in memory that the collector does
-// not look into: its pointers point into itself, so they neither need to keep
-// anything alive nor ever change.
+// to prepare. The block is in the Go heap, in memory that the collector does not
+// look into: its pointers point into itself, so they neither need to keep
+// anything alive nor ever change. Posting all of it is up to the chains that
+// users see, because a generic method in between costs a nanosecond.
 type chain[WR any] struct {
 	wrs    []WR
 	sges   []SGE // maxSGE for each work request
 	maxSGE int
 }
+
+// maxBlock is how large a block may be. It is more than a million work requests
+// with 32 entries each, the largest queues there are; without a limit, a number
+// that is a mistake would end the program for lack of memory.
+const maxBlock = 1 << 30
 
 // newChain makes the block. link sets up one work request: its list of
 // scatter/gather entries and its successor.
@@ -28,8 +34,8 @@ func newChain[WR any](what string, n, maxSGE int, link func(wr *WR, sges *SGE, n
 		return chain[WR]{}, act.invalid("it has at least one work request, and no less than no entries")
 	}
 	each := unsafe.Sizeof(*new(WR)) + uintptr(maxSGE)*unsafe.Sizeof(SGE{})
-	if uintptr(n) > math.MaxInt/each {
-		return chain[WR]{}, act.failed(syscall.ENOMEM)
+	if uintptr(n) > maxBlock/each {
+		return chain[WR]{}, &Error{Op: act.op, Errno: syscall.ENOMEM, Hint: "a chain has at most 1 GiB, and no queue takes so many at once"}
 	}
 	// Words, because a work request is aligned to 8 bytes and a multiple of them.
 	block := make([]uint64, uintptr(n)*each/unsafe.Sizeof(uint64(0)))
@@ -83,18 +89,6 @@ func (c *chain[WR]) index(p unsafe.Pointer, first, end int) int {
 	return int(i)
 }
 
-// post calls a provider's slot for the work requests from first on and before
-// end, of which the last has no successor. What it returns is how many were
-// accepted.
-func (c *chain[WR]) post(op postOp, slot uintptr, object unsafe.Pointer, first, end int) (int, error) {
-	// Safe: C gets its own object, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[first]))
-	if result == 0 && refused == nil {
-		return end - first, nil
-	}
-	return c.refused(op, result, errno, refused, first, end)
-}
-
 // refused sorts out what a provider's refusal means.
 func (c *chain[WR]) refused(op postOp, result, errno int32, refused unsafe.Pointer, first, end int) (int, error) {
 	i := c.index(refused, first, end)
@@ -114,20 +108,31 @@ const nextOffset = unsafe.Offsetof(RecvWR{}.Next)
 
 var _ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.Next)-nextOffset]
 
-// postRange is post for a range that need not exist nor end where the chain
-// does: the list is cut behind it for the time of the call.
+// postRange posts a range that need not exist nor end where the chain does: the
+// list is cut behind it for the time of the call.
 func (c *chain[WR]) postRange(op postOp, slot uintptr, object unsafe.Pointer, first, end int) (int, error) {
 	if first < 0 || first > end || end > len(c.wrs) {
-		return 0, action{op: fmt.Sprintf("%v %d to %d of a chain", op, first, end)}.invalid("the chain has 0 to %d", len(c.wrs))
+		return 0, c.noRange(op, first, end)
 	}
 	if first == end {
 		return 0, nil
 	}
-	// Safe: every kind of work request has a pointer to its successor there.
-	next := (**WR)(unsafe.Add(unsafe.Pointer(&c.wrs[end-1]), nextOffset))
+	// Safe: every kind of work request has a pointer to its successor there. It is
+	// a number here, because it is in memory that the collector does not look into,
+	// and points into the same block, which c keeps.
+	next := (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[end-1]), nextOffset))
 	successor := *next
-	*next = nil
-	accepted, err := c.post(op, slot, object, first, end)
+	*next = 0
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[first]))
 	*next = successor
-	return accepted, err
+	if result == 0 && refused == nil {
+		return end - first, nil
+	}
+	return c.refused(op, result, errno, refused, first, end)
+}
+
+// noRange is the error for a range that the chain does not have.
+func (c *chain[WR]) noRange(op postOp, first, end int) error {
+	return action{op: fmt.Sprintf("%v %d to %d of a chain", op, first, end)}.invalid("the chain has 0 to %d", len(c.wrs))
 }

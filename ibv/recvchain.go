@@ -1,6 +1,10 @@
 package ibv
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
 
 // RecvChain is receive work requests that are built once, patched in place, and
 // posted in one call, whole or in part, as often as one likes. It may be posted
@@ -57,7 +61,15 @@ func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
 	if qp.SRQ != nil {
 		return 0, ErrSRQAttached
 	}
-	return c.list.post(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), 0, len(c.list.wrs))
+	if len(c.list.wrs) == 0 {
+		return 0, nil
+	}
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(&c.list.wrs[0]))
+	if result == 0 && refused == nil {
+		return len(c.list.wrs), nil
+	}
+	return c.list.refused(opPostRecv, result, errno, refused, 0, len(c.list.wrs))
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
@@ -71,7 +83,15 @@ func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) 
 
 // PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
 func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
-	return c.list.post(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), 0, len(c.list.wrs))
+	if len(c.list.wrs) == 0 {
+		return 0, nil
+	}
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, refused := ccall.Post(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(&c.list.wrs[0]))
+	if result == 0 && refused == nil {
+		return len(c.list.wrs), nil
+	}
+	return c.list.refused(opPostSRQRecv, result, errno, refused, 0, len(c.list.wrs))
 }
 
 // PostSRQRange is PostRange for a shared receive queue.

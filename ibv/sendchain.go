@@ -1,6 +1,10 @@
 package ibv
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
 
 // SendChain is send work requests that are built once, patched in place, and
 // posted in one call, whole or in part, as often as one likes. One goroutine at a
@@ -54,7 +58,15 @@ func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sg
 // [ErrAcceptedUnknown] then. Nothing is allocated, whatever the result. See
 // ibv_post_send(3).
 func (c *SendChain) Post(qp *QP) (accepted int, err error) {
-	return c.list.post(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), 0, len(c.list.wrs))
+	if len(c.list.wrs) == 0 {
+		return 0, nil
+	}
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(&c.list.wrs[0]))
+	if result == 0 && refused == nil {
+		return len(c.list.wrs), nil
+	}
+	return c.list.refused(opPostSend, result, errno, refused, 0, len(c.list.wrs))
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
