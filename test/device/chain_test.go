@@ -200,3 +200,41 @@ func TestListPosts(t *testing.T) {
 	require.Nil(t, badSend, "this device does not say which")
 	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
 }
+
+// Work requests that are picked from a chain go out in that order, in one call.
+func TestPickedFromAChain(t *testing.T) {
+	r := newRig(t)
+	from, to := r.memory(8), r.memory(8)
+	sender, receiver := r.pair(8, 8)
+	recvs, sends := r.recvChain(8, to), r.sendChain(8, from, func(i int) int { return 10 + i })
+	for i := range 8 {
+		fill(bytesOf(from, i)[:10+i], uint64(i))
+	}
+	picked := []int{5, 0, 7, 2}
+	accepted, err := recvs.PostPicked(receiver.QP, picked)
+	require.NoError(t, err)
+	require.Equal(t, len(picked), accepted)
+	accepted, err = sends.PostPicked(sender.QP, []int{3, 1, 6, 4})
+	require.NoError(t, err)
+	require.Equal(t, 4, accepted)
+	for k, wc := range r.poll(receiver.recv, len(picked)) {
+		require.Equal(t, uint64(picked[k]), wc.WRID)
+		message := []int{3, 1, 6, 4}[k]
+		requireFilled(t, bytesOf(to, picked[k])[:10+message], 10+message, uint64(message), 0)
+	}
+	r.poll(sender.send, 4)
+	for _, bad := range [][]int{{1, 2, 1}, {0, 8}, {-1}} {
+		accepted, err = recvs.PostPicked(receiver.QP, bad)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		require.Zero(t, accepted)
+	}
+	accepted, err = recvs.PostPicked(receiver.QP, nil)
+	require.NoError(t, err)
+	require.Zero(t, accepted)
+	accepted, err = recvs.Post(receiver.QP)
+	require.NoError(t, err, "the chain is whole again, and nothing of the refused picks was posted")
+	require.Equal(t, 8, accepted)
+	accepted, err = recvs.PostPicked(receiver.QP, []int{7, 6, 5, 4, 3, 2, 1, 0})
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Equal(t, r.capacity(8)-8, accepted)
+}

@@ -1,0 +1,98 @@
+package ibv
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
+
+// PostPicked is Post for the work requests with the given numbers, in that
+// order: those whose buffers are free again, say. It still is one call. A number
+// that is out of range or picked twice is an error, and nothing is posted.
+// accepted counts along picked, which is the caller's again on return.
+func (c *RecvChain) PostPicked(qp *QP, picked []int) (accepted int, err error) {
+	if qp.SRQ != nil {
+		return 0, ErrSRQAttached
+	}
+	return c.list.postPicked(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), picked)
+}
+
+// PostSRQPicked is PostPicked for a shared receive queue.
+func (c *RecvChain) PostSRQPicked(srq *SRQ, picked []int) (accepted int, err error) {
+	return c.list.postPicked(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), picked)
+}
+
+// PostPicked is Post for the work requests with the given numbers, in that
+// order, in one call. A number that is out of range or picked twice is an error,
+// and nothing is posted. accepted counts along picked, which is the caller's
+// again on return.
+func (c *SendChain) PostPicked(qp *QP, picked []int) (accepted int, err error) {
+	return c.list.postPicked(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), picked)
+}
+
+// link makes work request j, or none when j is len(c.wrs), the successor of i.
+func (c *chain[WR]) link(i, j int) {
+	// Safe: every kind of work request has its Next there. It is written as a
+	// number, because it is in memory that the collector does not look into, and
+	// points into the same block, which c keeps.
+	next := (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextOffset))
+	*next = 0
+	if j < len(c.wrs) {
+		*next = uintptr(unsafe.Pointer(&c.wrs[j]))
+	}
+}
+
+// pointsTo reports whether work request j is the successor of i.
+func (c *chain[WR]) pointsTo(i, j int) bool {
+	// Safe: as in link.
+	return *(*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextOffset)) == uintptr(unsafe.Pointer(&c.wrs[j]))
+}
+
+// postPicked is post for the work requests with the given numbers, in that
+// order: they are linked to each other for the time of the call.
+func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, picked []int) (int, error) {
+	if len(picked) == 0 {
+		return 0, nil
+	}
+	// A work request that points to itself is one that was met before. None does
+	// otherwise.
+	for k, i := range picked {
+		if uint(i) >= uint(len(c.wrs)) || c.pointsTo(i, i) {
+			c.relink(picked[:k])
+			return 0, c.pickError(op, i)
+		}
+		c.link(i, i)
+	}
+	for k, i := range picked[1:] {
+		c.link(picked[k], i)
+	}
+	c.link(picked[len(picked)-1], len(c.wrs))
+	// Safe: as in post.
+	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
+	c.relink(picked)
+	if result == 0 && refused == nil {
+		return len(picked), nil
+	}
+	bad := c.index(refused, 0, len(c.wrs))
+	for k, i := range picked {
+		if i == bad {
+			return k, postFailed(op, result, errno, false)
+		}
+	}
+	if result == 0 {
+		return len(picked), nil
+	}
+	return -1, postFailed(op, result, errno, true)
+}
+
+// relink gives work requests their places in the whole chain again.
+func (c *chain[WR]) relink(picked []int) {
+	for _, i := range picked {
+		c.link(i, i+1)
+	}
+}
+
+func (c *chain[WR]) pickError(op postOp, i int) error {
+	return action{op: fmt.Sprintf("%v picked from a chain", op)}.invalid("number %d is picked twice, or the chain has only 0 to %d; nothing was posted", i, len(c.wrs)-1)
+}
