@@ -1,0 +1,203 @@
+package ibv
+
+import (
+	"fmt"
+	"syscall"
+)
+
+// RecvRing keeps receives posted on a queue pair or a shared receive queue: n
+// buffers in one memory region, all of which are posted, filled and waiting to be
+// taken, or in the caller's hands. Buffers that are given back are posted again
+// in batches, by the next Poll. Nothing is allocated after it is made. One
+// goroutine at a time may use it.
+type RecvRing struct {
+	chain   *RecvChain
+	post    func(picked []int) (int, error)
+	cq      *CQ
+	mr      *MR
+	buf     Buffer
+	size    int
+	wcs     []WC
+	pending []int // given back and not posted yet, in that order
+	out     []bool
+}
+
+// Received is a buffer that a [RecvRing] hands out.
+type Received struct {
+	// WC is the completion. When it has failed, see [WC.Err], Data is empty.
+	WC WC
+	// Data is the message: ByteLen bytes, with [GRHLength] bytes of header in
+	// front on a UD queue pair. It is the caller's until Release.
+	Data []byte
+
+	number int // of the buffer, from 1: the zero value is no buffer
+}
+
+// NewRecvRing makes a ring of n buffers of size bytes each, and posts all of them
+// to qp, which is in INIT or a later state. The completion queue of its receives
+// must have no other completions than the ring's. The caller closes the ring,
+// after the queue pair. A queue pair with a shared receive queue gives
+// [ErrSRQAttached].
+func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
+	if qp.SRQ != nil {
+		return nil, ErrSRQAttached
+	}
+	_, made, err := qp.Query(QPAttrMaskCap)
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecvRing(qp.PD, qp.RecvCQ, n, size, made.Cap.MaxRecvWR)
+	if err != nil {
+		return nil, err
+	}
+	r.post = func(picked []int) (int, error) { return r.chain.PostPicked(qp, picked) }
+	return r.fill()
+}
+
+// NewSRQRecvRing is NewRecvRing for a shared receive queue. cq is the completion
+// queue for the receives of all queue pairs that use it.
+func NewSRQRecvRing(srq *SRQ, cq *CQ, n, size int) (*RecvRing, error) {
+	attr, err := srq.Query()
+	if err != nil {
+		return nil, err
+	}
+	r, err := newRecvRing(srq.PD, cq, n, size, attr.MaxWR)
+	if err != nil {
+		return nil, err
+	}
+	r.post = func(picked []int) (int, error) { return r.chain.PostSRQPicked(srq, picked) }
+	return r.fill()
+}
+
+// pollBatch is how many completions are taken at once.
+const pollBatch = 64
+
+// newRecvRing makes a ring of which nothing is posted yet. A queue that has no
+// room for all of it is found out here, because what is posted stays with the
+// device.
+func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
+	act := pd.Context.action(fmt.Sprintf("make a ring of %d receive buffers of %d bytes", n, size), nil)
+	if n < 1 || size < 1 || n > maxBlock/size {
+		return nil, act.invalid("it has at least one buffer of at least one byte, and at most 1 GiB in all")
+	}
+	if n > int(room) {
+		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the receive queue has room for %d", room)}
+	}
+	chain, err := NewRecvChain(n, 1)
+	if err != nil {
+		return nil, err
+	}
+	buf, err := AllocBuffer(n * size)
+	if err != nil {
+		return nil, err
+	}
+	mr, err := pd.RegMR(buf, AccessLocalWrite)
+	if err != nil {
+		buf.Free()
+		return nil, err
+	}
+	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size,
+		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), out: make([]bool, n)}
+	for i := range n {
+		r.pending[i] = i
+		if err := chain.Set(i, uint64(i), mr.SGE(i*size, size)); err != nil {
+			r.Close()
+			return nil, err
+		}
+	}
+	return r, nil
+}
+
+// fill posts all buffers of a new ring.
+func (r *RecvRing) fill() (*RecvRing, error) {
+	n := len(r.pending)
+	err := r.Flush()
+	if err == nil {
+		return r, nil
+	}
+	// Those that were posted may be written to until the queue pair is reset, so
+	// the memory must stay: it is the price of posting other receives before.
+	if posted := n - len(r.pending); posted > 0 {
+		return nil, fmt.Errorf("ibv: make a ring of %d receive buffers: the queue took %d of them and keeps them until it is reset; it must have no other receives: %w", n, posted, err)
+	}
+	r.Close()
+	return nil, err
+}
+
+// Len is the number of buffers.
+func (r *RecvRing) Len() int { return r.chain.Len() }
+
+// Poll posts the buffers that were given back, and then takes up to len(into)
+// completions off the queue, oldest first. It returns how many; 0 says that there
+// are none now. It does not block. Each buffer handed out must be given back with
+// Release. An error says that the posting or the polling itself has failed:
+// messages up to the count are handed out all the same, and buffers that could
+// not be posted are tried again by the next Poll.
+func (r *RecvRing) Poll(into []Received) (int, error) {
+	err := r.Flush()
+	n, pollErr := r.cq.Poll(r.wcs[:min(len(into), len(r.wcs))])
+	if err == nil {
+		err = pollErr
+	}
+	taken := 0
+	for i := range r.wcs[:n] {
+		wc := &r.wcs[i]
+		if wc.WRID >= uint64(len(r.out)) || r.out[wc.WRID] {
+			err = fmt.Errorf("ibv: poll receive ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
+			continue
+		}
+		slot := int(wc.WRID)
+		m := &into[taken]
+		m.WC, m.number = *wc, slot+1
+		m.Data = r.buf[slot*r.size : slot*r.size]
+		if wc.Status == WCSuccess {
+			m.Data = r.buf[slot*r.size:][:min(int(wc.ByteLen), r.size):r.size]
+		}
+		r.out[slot] = true
+		taken++
+	}
+	return taken, err
+}
+
+// Release gives buffers back. They are posted again by the next Poll or Flush,
+// all in one call. A buffer that is not out is an error, and those before it
+// are given back.
+func (r *RecvRing) Release(received ...Received) error {
+	for i := range received {
+		slot := received[i].number - 1
+		if uint(slot) >= uint(len(r.out)) || !r.out[slot] {
+			return action{op: "release receive buffer"}.invalid("it was given back before, or is not one of the ring's")
+		}
+		r.out[slot] = false
+		r.pending = append(r.pending, slot)
+	}
+	return nil
+}
+
+// Flush posts the buffers that were given back, in one call.
+func (r *RecvRing) Flush() error {
+	if len(r.pending) == 0 {
+		return nil
+	}
+	accepted, err := r.post(r.pending)
+	if accepted < 0 {
+		// How many were taken is not known, and a buffer must not be posted twice:
+		// all of them are left to their completions.
+		accepted = len(r.pending)
+	}
+	r.pending = r.pending[:copy(r.pending, r.pending[accepted:])]
+	return err
+}
+
+// Close frees the buffers. The queue pair must be closed, or reset, before: until
+// then the device may write to them. A shared receive queue must be closed.
+func (r *RecvRing) Close() error {
+	if r.mr == nil {
+		return action{op: "close receive ring"}.failed(syscall.EINVAL)
+	}
+	if err := r.mr.Close(); err != nil {
+		return err
+	}
+	r.mr = nil
+	return r.buf.Free()
+}
