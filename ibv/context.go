@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"fmt"
 	"syscall"
 	"unsafe"
 )
@@ -29,7 +30,7 @@ func (ctx *Context) QueryDevice() (DeviceAttr, error) {
 // package leaves the fields that it does not know at zero. It may be called
 // from any goroutine.
 func (ctx *Context) QueryPort(port uint8) (PortAttr, error) {
-	act := ctx.action("query port", map[syscall.Errno]string{syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt"})
+	act := ctx.action(fmt.Sprintf("query port %d", port), map[syscall.Errno]string{syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt"})
 	attr := new(PortAttr)
 	// C's ibv_query_port is a macro that passes the size of its struct; the
 	// symbol of that name fills a shorter one, from before there was a size.

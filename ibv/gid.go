@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"fmt"
 	"net/netip"
 	"syscall"
 	"unsafe"
@@ -26,7 +27,8 @@ func (s GID) IsZero() bool { return *s.Raw() == [16]byte{} }
 // Ports count from 1, entries from 0. It may be called from any goroutine.
 func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
 	gid := new(GID)
-	err := callInt(ctx.action("query GID", gidHints), "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid)))
+	act := ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), gidHints)
+	err := callInt(act, "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid)))
 	return *gid, err
 }
 
@@ -35,7 +37,8 @@ func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
 // be called from any goroutine.
 func (ctx *Context) QueryGIDEntry(port, index uint32) (GIDEntry, error) {
 	entry := new(GIDEntry)
-	err := callInt(ctx.action("query GID entry", gidHints), "_ibv_query_gid_ex", uintptr(unsafe.Pointer(ctx)),
+	act := ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints)
+	err := callInt(act, "_ibv_query_gid_ex", uintptr(unsafe.Pointer(ctx)),
 		uintptr(port), uintptr(index), uintptr(unsafe.Pointer(entry)), 0, unsafe.Sizeof(*entry))
 	return *entry, err
 }
