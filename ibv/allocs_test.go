@@ -1,0 +1,80 @@
+package ibv_test
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
+
+// What is done again and again costs no memory, however it ends.
+func TestNoAllocations(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	if !ccall.Direct() {
+		t.Skip("without the direct call, a call costs memory: GOVERBS_CCALL=portable, or no assembly for this processor")
+	}
+	for _, o := range []outcome{
+		{"success", script{room: all}, listLength, 0, false},
+		{"full", script{room: 2, result: int32(syscall.ENOMEM), bad: element, badIndex: 2}, 2, syscall.ENOMEM, false},
+		{"full, negative", script{result: -int32(syscall.ENOMEM), bad: element}, 0, syscall.ENOMEM, false},
+		{"full, -1", script{result: -1, errno: syscall.ENOMEM, bad: element}, 0, syscall.ENOMEM, false},
+		{"unexplained", script{bad: element}, 0, syscall.ENOMEM, true},
+		{"unknown", script{result: int32(syscall.EINVAL)}, unknown, syscall.EINVAL, false},
+		{"unknown, outside", script{result: int32(syscall.EIO), bad: outside}, unknown, syscall.EIO, false},
+		{"success, outside", script{room: all, bad: outside}, listLength, 0, false},
+	} {
+		for _, f := range forms {
+			t.Run(f.name+"/"+o.name, func(t *testing.T) {
+				p := *p
+				p.t = t
+				list := f.list(t, &p, listLength)
+				p.play(o.script)
+				var accepted int
+				var err error
+				require.Zero(t, testing.AllocsPerRun(100, func() { accepted, err = list.post() }))
+				require.Equal(t, o.accepted, accepted)
+				requirePostError(t, err, f.op, o)
+			})
+		}
+	}
+}
+
+func TestNoAllocationsForSRQAttached(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	chain := recvChain(t, 3, 0)
+	var errs [3]error
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_, errs[0] = p.srqQP.PostRecv(chain.WR(0))
+		_, errs[1] = chain.Post(p.srqQP)
+		_, errs[2] = chain.PostRange(p.srqQP, 0, 1)
+	}))
+	for _, err := range errs {
+		require.ErrorIs(t, err, ibv.ErrSRQAttached)
+	}
+}
+
+func TestNoAllocationsForSetting(t *testing.T) {
+	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		_ = recv.Set(1, 2, ibv.SGE{Addr: 1}, ibv.SGE{Addr: 2})
+		_ = send.Set(1, 2, ibv.WRSend, 0, ibv.SGE{Addr: 1})
+	}))
+	require.EqualValues(t, 2, recv.WR(1).NumSGE)
+}
+
+func TestNoAllocationsForPolling(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	if !ccall.Direct() {
+		t.Skip("without the direct call, a call costs memory: GOVERBS_CCALL=portable, or no assembly for this processor")
+	}
+	wcs := make([]ibv.WC, 4)
+	for _, completions := range []int{0, 3} {
+		p.play(script{completions: completions})
+		var n int
+		require.Zero(t, testing.AllocsPerRun(100, func() { n, _ = p.cq.Poll(wcs) }))
+		require.Equal(t, completions, n)
+	}
+}

@@ -1,0 +1,309 @@
+package ibv_test
+
+import (
+	"fmt"
+	"math"
+	"runtime"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// sge is an entry that no other has.
+func sge(i, j int) ibv.SGE {
+	return ibv.SGE{Addr: 0x1111_2222_0000_0000 + uint64(i)<<8 + uint64(j), Length: uint32(i)<<16 | uint32(j) | 1<<31, LKey: ^uint32(i<<4 | j)}
+}
+
+func sges(i, n int) []ibv.SGE {
+	var s []ibv.SGE
+	for j := range n {
+		s = append(s, sge(i, j))
+	}
+	return s
+}
+
+// requireSGEs requires that C saw what Go set.
+func requireSGEs(t *testing.T, want []ibv.SGE, got sawWR) {
+	t.Helper()
+	require.EqualValues(t, len(want), got.numSGE)
+	require.Len(t, got.sges, len(want))
+	for j, s := range want {
+		require.Equal(t, [3]uint64{s.Addr, uint64(s.Length), uint64(s.LKey)}, got.sges[j])
+	}
+}
+
+// The provider sees one block: the work requests, then their entries.
+func TestChainIsOneBlock(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	for _, maxSGE := range []int{0, 1, 3} {
+		for _, n := range []int{1, 2, 7} {
+			t.Run(fmt.Sprintf("%d of %d", n, maxSGE), func(t *testing.T) {
+				recv, err := ibv.NewRecvChain(n, maxSGE)
+				require.NoError(t, err)
+				send, err := ibv.NewSendChain(n, maxSGE)
+				require.NoError(t, err)
+				for _, c := range []struct {
+					size uint64
+					post func() (int, error)
+				}{
+					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.Post(p.qp) }},
+					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.PostSRQ(p.srq) }},
+					{uint64(unsafe.Sizeof(ibv.SendWR{})), func() (int, error) { return send.Post(p.qp) }},
+				} {
+					p.play(script{room: all})
+					got, err := c.post()
+					require.NoError(t, err)
+					require.Equal(t, n, got)
+					start := p.sawWR(0).address
+					for i := range n {
+						saw := p.sawWR(i)
+						require.EqualValues(t, i, saw.wrID, "numbered from 0 at first")
+						require.Zero(t, saw.numSGE)
+						require.Equal(t, start+uint64(i)*c.size, saw.address)
+						if i+1 < n {
+							require.Equal(t, start+uint64(i+1)*c.size, saw.next)
+						} else {
+							require.Zero(t, saw.next)
+						}
+						if maxSGE > 0 {
+							require.Equal(t, start+uint64(n)*c.size+uint64(i*maxSGE)*16, saw.sgList)
+						} else {
+							require.Zero(t, saw.sgList)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+func TestChainSetRecv(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	const n, maxSGE = 5, 4
+	c, err := ibv.NewRecvChain(n, maxSGE)
+	require.NoError(t, err)
+	counts := [n]int{maxSGE, 0, 1, 3, 2}
+	for i, count := range counts {
+		require.NoError(t, c.Set(i, math.MaxUint64-uint64(i), sges(i, count)...))
+	}
+	p.play(script{room: all})
+	got, err := c.Post(p.qp)
+	require.NoError(t, err)
+	require.Equal(t, n, got)
+	for i, count := range counts {
+		require.Equal(t, math.MaxUint64-uint64(i), p.sawWR(i).wrID)
+		requireSGEs(t, sges(i, count), p.sawWR(i))
+	}
+
+	// Patched in place, one through Set and one by hand; the others stay.
+	require.NoError(t, c.Set(1, 7, sges(9, 2)...))
+	c.WR(3).WRID = 8
+	c.WR(3).SGEs()[1].Length = 9
+	_, err = c.Post(p.qp)
+	require.NoError(t, err)
+	requireSGEs(t, sges(0, maxSGE), p.sawWR(0))
+	require.EqualValues(t, 7, p.sawWR(1).wrID)
+	requireSGEs(t, sges(9, 2), p.sawWR(1))
+	require.EqualValues(t, 8, p.sawWR(3).wrID)
+	patched := sges(3, 3)
+	patched[1].Length = 9
+	requireSGEs(t, patched, p.sawWR(3))
+	requireSGEs(t, sges(4, 2), p.sawWR(4))
+}
+
+func TestChainSetSend(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	c, err := ibv.NewSendChain(7, 2)
+	require.NoError(t, err)
+	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+
+	const flags = ibv.SendSignaled | ibv.SendFence | ibv.SendSolicited | ibv.SendInline
+	set := func(i int, opcode ibv.WROpcode, flags ibv.SendFlags) *ibv.SendWR {
+		require.NoError(t, c.Set(i, uint64(i)<<40, opcode, flags, sges(i, i%3)...))
+		return c.WR(i)
+	}
+	set(0, ibv.WRSend, 0)
+	ud := set(1, ibv.WRSendWithImm, flags).WR.UD()
+	ud.AH, ud.RemoteQPN, ud.RemoteQKey = ah, 0x123456, 0x87654321
+	c.WR(1).SetImmData(ibv.ToBE32(0x01020304))
+	write := set(2, ibv.WRRDMAWrite, ibv.SendSignaled).WR.RDMA()
+	write.RemoteAddr, write.RKey = 0x1122334455667788, 0x99aabbcc
+	c.WR(3).SetImmData(ibv.ToBE32(0xfffefdfc))
+	imm := set(3, ibv.WRRDMAWriteWithImm, ibv.SendInline).WR.RDMA()
+	imm.RemoteAddr, imm.RKey = 1, 2
+	read := set(4, ibv.WRRDMARead, ibv.SendFence).WR.RDMA()
+	read.RemoteAddr, read.RKey = math.MaxUint64, math.MaxUint32
+	swap := set(5, ibv.WRAtomicCmpAndSwp, 0).WR.Atomic()
+	swap.RemoteAddr, swap.CompareAdd, swap.Swap, swap.RKey = 3, 4, 5, 6
+	add := set(6, ibv.WRAtomicFetchAndAdd, 0).WR.Atomic()
+	add.RemoteAddr, add.CompareAdd, add.RKey = 7, 8, 9
+
+	p.play(script{room: all})
+	n, err := c.Post(p.qp)
+	require.NoError(t, err)
+	require.Equal(t, 7, n)
+	// The numbers are C's, in enum ibv_wr_opcode and enum ibv_send_flags; the
+	// immediates are as they lie in memory.
+	want := []sawWR{
+		{opcode: 2},
+		{opcode: 3, sendFlags: 1 | 2 | 4 | 8, imm: bigEndian(0x01020304), ah: addressOf(ah), remoteQPN: 0x123456, remoteQKey: 0x87654321},
+		{opcode: 0, sendFlags: 2, remoteAddr: 0x1122334455667788, rkey: 0x99aabbcc},
+		{opcode: 1, sendFlags: 8, imm: bigEndian(0xfffefdfc), remoteAddr: 1, rkey: 2},
+		{opcode: 4, sendFlags: 1, remoteAddr: math.MaxUint64, rkey: math.MaxUint32},
+		{opcode: 5, remoteAddr: 3, compareAdd: 4, swap: 5, atomicRKey: 6},
+		{opcode: 6, remoteAddr: 7, compareAdd: 8, atomicRKey: 9},
+	}
+	for i, w := range want {
+		got := p.sawWR(i)
+		require.EqualValues(t, uint64(i)<<40, got.wrID)
+		requireSGEs(t, sges(i, i%3), got)
+		got.address, got.next, got.sgList, got.wrID, got.numSGE, got.sges = 0, 0, 0, 0, 0, nil
+		require.Equal(t, w, got, "work request %d", i)
+	}
+}
+
+// bigEndian is a number as C sees it when its bytes are in network order.
+func bigEndian(n uint32) uint64 {
+	bytes := [4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)}
+	return uint64(*(*uint32)(unsafe.Pointer(&bytes)))
+}
+
+// A Set that is refused changes nothing.
+func TestChainSetRefused(t *testing.T) {
+	recv, err := ibv.NewRecvChain(3, 2)
+	require.NoError(t, err)
+	send, err := ibv.NewSendChain(3, 2)
+	require.NoError(t, err)
+	require.NoError(t, recv.Set(1, 5, sges(1, 2)...))
+	require.NoError(t, send.Set(1, 5, ibv.WRRDMARead, ibv.SendFence, sges(1, 2)...))
+	for _, tt := range []struct {
+		i, entries int
+		says       string
+	}{
+		{-1, 0, "the chain has 3"},
+		{3, 0, "the chain has 3"},
+		{math.MaxInt, 0, "the chain has 3"},
+		{math.MinInt, 3, "the chain has 3"},
+		{1, 3, "3 scatter/gather entries are given, the chain has room for 2"},
+	} {
+		for _, err := range []error{
+			recv.Set(tt.i, 6, sges(2, tt.entries)...),
+			send.Set(tt.i, 6, ibv.WRSend, 0, sges(2, tt.entries)...),
+		} {
+			require.ErrorIs(t, err, syscall.EINVAL)
+			require.ErrorContains(t, err, fmt.Sprintf("set work request %d", tt.i))
+			require.ErrorContains(t, err, tt.says)
+		}
+	}
+	require.EqualValues(t, 5, recv.WR(1).WRID)
+	require.Equal(t, sges(1, 2), recv.WR(1).SGEs())
+	require.EqualValues(t, 5, send.WR(1).WRID)
+	require.Equal(t, ibv.WRRDMARead, send.WR(1).Opcode)
+	require.Equal(t, sges(1, 2), send.WR(1).SGEs())
+	require.Zero(t, recv.WR(2).NumSGE)
+
+	none, err := ibv.NewRecvChain(1, 0)
+	require.NoError(t, err)
+	require.NoError(t, none.Set(0, 1))
+	require.ErrorIs(t, none.Set(0, 1, ibv.SGE{}), syscall.EINVAL)
+}
+
+func TestChainOfAbsurdSize(t *testing.T) {
+	tests := []struct {
+		n, maxSGE int
+		errno     syscall.Errno
+	}{
+		{0, 1, syscall.EINVAL},
+		{-1, 1, syscall.EINVAL},
+		{math.MinInt, 1, syscall.EINVAL},
+		{1, -1, syscall.EINVAL},
+		{1, math.MinInt, syscall.EINVAL},
+		{1, math.MaxInt, syscall.EINVAL},
+		{1, math.MaxInt32 + 1, syscall.EINVAL},
+		{1, math.MaxInt32, syscall.ENOMEM},
+		{math.MaxInt, 0, syscall.ENOMEM},
+		{math.MaxInt, math.MaxInt32, syscall.ENOMEM},
+		{math.MaxInt / 48, 1, syscall.ENOMEM},
+		{1 << 59, 0, syscall.ENOMEM},
+		{1 << 60, 1 << 30, syscall.ENOMEM},
+		{1 << 31, 1, syscall.ENOMEM},
+		{1 << 26, 0, syscall.ENOMEM}, // 2 GiB of the smaller kind
+	}
+	for _, tt := range tests {
+		t.Run(fmt.Sprintf("%d of %d", tt.n, tt.maxSGE), func(t *testing.T) {
+			recv, err := ibv.NewRecvChain(tt.n, tt.maxSGE)
+			require.Nil(t, recv)
+			require.ErrorIs(t, err, tt.errno)
+			require.ErrorContains(t, err, fmt.Sprintf("make a chain of %d receive work requests with %d scatter/gather entries each", tt.n, tt.maxSGE))
+			send, err := ibv.NewSendChain(tt.n, tt.maxSGE)
+			require.Nil(t, send)
+			require.ErrorIs(t, err, tt.errno)
+			require.ErrorContains(t, err, fmt.Sprintf("make a chain of %d send work requests", tt.n))
+		})
+	}
+}
+
+func FuzzChainSize(f *testing.F) {
+	f.Add(1, 1)
+	f.Add(-1, 1<<40)
+	f.Add(1<<40, 30)
+	f.Fuzz(func(t *testing.T, n, maxSGE int) {
+		if n > 0 && maxSGE >= 0 && n < 1<<30 && maxSGE < 1<<30 && n*(maxSGE+8) > 1<<16 {
+			t.Skip("a large chain that might be made: not thousands of times")
+		}
+		recv, err := ibv.NewRecvChain(n, maxSGE)
+		if err != nil {
+			require.Nil(t, recv)
+			return
+		}
+		require.Equal(t, n, recv.Len())
+		require.NoError(t, recv.Set(n-1, 1, make([]ibv.SGE, maxSGE)...))
+		require.EqualValues(t, maxSGE, recv.WR(n-1).NumSGE)
+	})
+}
+
+func TestChainOfAMillion(t *testing.T) {
+	const n = 1 << 20
+	p := newProvider(t, wholeContext)
+	recv, err := ibv.NewRecvChain(n, 1)
+	require.NoError(t, err)
+	require.Equal(t, n, recv.Len())
+	p.play(script{room: all})
+	got, err := recv.Post(p.qp)
+	require.NoError(t, err)
+	require.Equal(t, n, got)
+	require.Equal(t, n, p.saw(accepted))
+
+	// The last one is refused, and found.
+	p.play(script{room: n - 1, result: -int32(syscall.ENOMEM), bad: element, badIndex: n - 1})
+	got, err = recv.Post(p.qp)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Equal(t, n-1, got)
+	bad, err := p.qp.PostRecv(recv.WR(0))
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Same(t, recv.WR(n-1), bad)
+}
+
+// The collector neither frees nor moves a chain that something still points to.
+func TestChainLives(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	p.play(script{room: all})
+	var heads []*ibv.RecvWR
+	for range 50 {
+		heads = append(heads, recvChain(t, 100, 0).WR(0))
+		runtime.GC()
+	}
+	for _, head := range heads {
+		_, err := p.qp.PostRecv(head)
+		require.NoError(t, err)
+		require.Equal(t, 100, p.saw(accepted))
+		for i := range 100 {
+			require.EqualValues(t, firstID+i, p.sawWR(i).wrID)
+			require.Equal(t, [][3]uint64{{uint64(i), 7, 8}}, p.sawWR(i).sges)
+		}
+	}
+}

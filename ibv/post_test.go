@@ -1,0 +1,507 @@
+package ibv_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"syscall"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// A form is one of the ways to post a list of work requests.
+type form struct {
+	name string
+	op   string // what errors call it
+	// list makes a list of n work requests, numbered from 100.
+	list func(t testing.TB, p *provider, n int) posted
+}
+
+// posted is a list made for a form.
+type posted struct {
+	object any // what C sees it posted to
+	first  uint64
+	// post posts it. accepted is -1 when the index is not known.
+	post func() (accepted int, err error)
+	// check requires that the list is as it was made.
+	check func()
+}
+
+var forms = []form{
+	{"QP.PostRecv", "post receive", func(t testing.TB, p *provider, n int) posted {
+		return recvList(t, n, p.qp, p.qp.PostRecv)
+	}},
+	{"SRQ.PostRecv", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		return recvList(t, n, p.srq, p.srq.PostRecv)
+	}},
+	{"QP.PostSend", "post send", func(t testing.TB, p *provider, n int) posted {
+		return sendList(t, n, p.qp, p.qp.PostSend)
+	}},
+	{"QP.PostSend with an SRQ", "post send", func(t testing.TB, p *provider, n int) posted {
+		return sendList(t, n, p.srqQP, p.srqQP.PostSend)
+	}},
+	{"RecvChain.Post", "post receive", func(t testing.TB, p *provider, n int) posted {
+		c := recvChain(t, n, 0)
+		return recvPosted(t, c, p.qp, 0, n, func() (int, error) { return c.Post(p.qp) })
+	}},
+	{"RecvChain.PostRange", "post receive", func(t testing.TB, p *provider, n int) posted {
+		c := recvChain(t, n+5, 2)
+		return recvPosted(t, c, p.qp, 2, n+5, func() (int, error) { return c.PostRange(p.qp, 2, 2+n) })
+	}},
+	{"RecvChain.PostSRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		c := recvChain(t, n, 0)
+		return recvPosted(t, c, p.srq, 0, n, func() (int, error) { return c.PostSRQ(p.srq) })
+	}},
+	{"RecvChain.PostSRQRange", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		c := recvChain(t, n+5, 2)
+		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return c.PostSRQRange(p.srq, 2, 2+n) })
+	}},
+	{"SendChain.Post", "post send", func(t testing.TB, p *provider, n int) posted {
+		c := sendChain(t, n, 0)
+		return sendPosted(t, c, p.qp, 0, n, func() (int, error) { return c.Post(p.qp) })
+	}},
+	{"SendChain.PostRange", "post send", func(t testing.TB, p *provider, n int) posted {
+		c := sendChain(t, n+5, 2)
+		return sendPosted(t, c, p.srqQP, 2, n+5, func() (int, error) { return c.PostRange(p.srqQP, 2, 2+n) })
+	}},
+}
+
+const firstID = 100
+
+func recvList(t testing.TB, n int, object any, post func(*ibv.RecvWR) (*ibv.RecvWR, error)) posted {
+	wrs := make([]ibv.RecvWR, n)
+	for i := range wrs {
+		wrs[i].WRID = firstID + uint64(i)
+		if i+1 < n {
+			wrs[i].Next = &wrs[i+1]
+		}
+	}
+	head := &wrs[0]
+	return posted{object, addressOf(head), func() (int, error) {
+		bad, err := post(head)
+		for i := range wrs {
+			if &wrs[i] == bad {
+				return i, err
+			}
+		}
+		if bad != nil {
+			t.Error("the work request returned is not in the list")
+		}
+		if err == nil {
+			return n, nil
+		}
+		return -1, err
+	}, func() {
+		i := 0
+		for wr := range head.All() {
+			require.Same(t, &wrs[i], wr)
+			i++
+		}
+		require.Equal(t, n, i)
+	}}
+}
+
+func sendList(t testing.TB, n int, object any, post func(*ibv.SendWR) (*ibv.SendWR, error)) posted {
+	wrs := make([]ibv.SendWR, n)
+	for i := range wrs {
+		wrs[i].WRID = firstID + uint64(i)
+		if i+1 < n {
+			wrs[i].Next = &wrs[i+1]
+		}
+	}
+	head := &wrs[0]
+	return posted{object, addressOf(head), func() (int, error) {
+		bad, err := post(head)
+		for i := range wrs {
+			if &wrs[i] == bad {
+				return i, err
+			}
+		}
+		if bad != nil {
+			t.Error("the work request returned is not in the list")
+		}
+		if err == nil {
+			return n, nil
+		}
+		return -1, err
+	}, func() {
+		i := 0
+		for wr := range head.All() {
+			require.Same(t, &wrs[i], wr)
+			i++
+		}
+		require.Equal(t, n, i)
+	}}
+}
+
+// recvChain is a chain of n whose work request first has the first number.
+func recvChain(t testing.TB, n, first int) *ibv.RecvChain {
+	c, err := ibv.NewRecvChain(n, 2)
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, c.Set(i, uint64(firstID+i-first), ibv.SGE{Addr: uint64(i), Length: 7, LKey: 8}))
+	}
+	return c
+}
+
+func sendChain(t testing.TB, n, first int) *ibv.SendChain {
+	c, err := ibv.NewSendChain(n, 2)
+	require.NoError(t, err)
+	for i := range n {
+		require.NoError(t, c.Set(i, uint64(firstID+i-first), ibv.WRSend, 0, ibv.SGE{Addr: uint64(i), Length: 7, LKey: 8}))
+	}
+	return c
+}
+
+func recvPosted(t testing.TB, c *ibv.RecvChain, object any, first, whole int, post func() (int, error)) posted {
+	return posted{object, addressOf(c.WR(first)), post, func() {
+		require.Equal(t, whole, c.Len())
+		for i := range whole {
+			wr := c.WR(i)
+			if i+1 < whole {
+				require.Same(t, c.WR(i+1), wr.Next, "link %d", i)
+			} else {
+				require.Nil(t, wr.Next)
+			}
+			require.Equal(t, []ibv.SGE{{Addr: uint64(i), Length: 7, LKey: 8}}, wr.SGEs())
+		}
+	}}
+}
+
+func sendPosted(t testing.TB, c *ibv.SendChain, object any, first, whole int, post func() (int, error)) posted {
+	return posted{object, addressOf(c.WR(first)), post, func() {
+		require.Equal(t, whole, c.Len())
+		for i := range whole {
+			wr := c.WR(i)
+			if i+1 < whole {
+				require.Same(t, c.WR(i+1), wr.Next, "link %d", i)
+			} else {
+				require.Nil(t, wr.Next)
+			}
+			require.Equal(t, []ibv.SGE{{Addr: uint64(i), Length: 7, LKey: 8}}, wr.SGEs())
+		}
+	}}
+}
+
+// listLength is how many work requests are posted where nothing else is said.
+const listLength = 4
+
+const (
+	all     = -1 // for script.room
+	unknown = -1 // for how many were accepted
+)
+
+// outcome is a way for a provider to answer, and what it means.
+type outcome struct {
+	name        string
+	script      script
+	accepted    int
+	errno       syscall.Errno // 0 for success
+	unexplained bool
+}
+
+// outcomes are the ways that providers answer a post.
+func outcomes() []outcome {
+	const n = listLength
+	list := []outcome{
+		{"success, bad_wr untouched", script{room: all}, n, 0, false},
+		{"success, bad_wr NULL", script{room: all, bad: null}, n, 0, false},
+		{"success, bad_wr outside the list", script{room: all, bad: outside}, n, 0, false},
+		{"success, bad_wr within a work request", script{room: all, bad: inside, badIndex: 1}, n, 0, false},
+		{"success, bad_wr stale", script{room: all, bad: stale}, n, 0, false},
+		{"success, errno left over", script{room: all, errno: syscall.EIO}, n, 0, false},
+	}
+	// A queue pair that is in the wrong state, or a doorbell that failed, is
+	// refused without a word on the work request.
+	for _, bad := range []struct {
+		name string
+		bad  badWR
+	}{{"untouched", untouched}, {"NULL", null}, {"outside the list", outside}, {"within a work request", inside}, {"stale", stale}} {
+		for _, result := range refusals {
+			list = append(list, outcome{result.name + ", bad_wr " + bad.name,
+				script{room: 2, result: result.result, errno: result.left, bad: bad.bad, badIndex: 1}, unknown, result.errno, false})
+		}
+	}
+	for _, k := range []int{0, 1, n - 1} {
+		for _, result := range refusals {
+			list = append(list, outcome{fmt.Sprintf("%s at work request %d", result.name, k),
+				script{room: k, result: result.result, errno: result.left, bad: element, badIndex: k}, k, result.errno, false})
+		}
+		// siw's doorbell overwrites the refusal.
+		list = append(list, outcome{fmt.Sprintf("0 at work request %d", k),
+			script{room: k, errno: syscall.EIO, bad: element, badIndex: k}, k, syscall.ENOMEM, true})
+	}
+	return list
+}
+
+// refusals are the results that providers give.
+var refusals = []struct {
+	name   string
+	result int32
+	left   syscall.Errno // in errno
+	errno  syscall.Errno // the meaning
+}{
+	{"ENOMEM", int32(syscall.ENOMEM), 0, syscall.ENOMEM},
+	{"EINVAL, errno left over", int32(syscall.EINVAL), syscall.EIO, syscall.EINVAL},
+	{"-ENOMEM", -int32(syscall.ENOMEM), 0, syscall.ENOMEM},
+	{"-EINVAL, errno left over", -int32(syscall.EINVAL), syscall.EIO, syscall.EINVAL},
+	{"-EIO", -int32(syscall.EIO), 0, syscall.EIO},
+	{"EPERM", int32(syscall.EPERM), syscall.EIO, syscall.EPERM},
+	{"-1, ENOMEM in errno", -1, syscall.ENOMEM, syscall.ENOMEM},
+	{"-1, nothing in errno", -1, 0, syscall.EIO},
+	{"-1, nonsense in errno", -1, 0xfffffff0, 0xfffffff0},
+	{"the last errno that Linux has", 133, 0, 133},
+	{"an errno that Linux does not have", 134, 0, 134},
+	{"largest result", math.MaxInt32, 0, math.MaxInt32},
+	{"smallest result", math.MinInt32, 0, -math.MinInt32},
+}
+
+func TestPost(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	for _, f := range forms {
+		for _, o := range outcomes() {
+			t.Run(f.name+"/"+o.name, func(t *testing.T) {
+				p := *p
+				p.t = t
+				p.play(script{room: all})
+				previous := f.list(t, &p, 3)
+				n, err := previous.post()
+				require.NoError(t, err)
+				require.Equal(t, 3, n)
+
+				list := f.list(t, &p, listLength)
+				p.play(o.script)
+				got, err := list.post()
+				list.check()
+				require.Equal(t, o.accepted, got)
+				requirePostError(t, err, f.op, o)
+
+				took := listLength
+				if o.script.room != all {
+					took = o.script.room
+				}
+				require.Equal(t, 1, p.saw(calls), "one call for one post")
+				require.Equal(t, took, p.saw(accepted), "the provider must see the list as it is")
+				require.Zero(t, p.saw(badBefore), "the out-slot must be clear before the call")
+				require.Equal(t, pointerOf(list.object), uintptr(p.saw(theObject)))
+				for i := range took {
+					require.EqualValues(t, firstID+i, p.sawWR(i).wrID)
+				}
+				if took > 0 {
+					require.Equal(t, list.first, p.sawWR(0).address, "no copy")
+				}
+				if o.script.room == all {
+					require.Zero(t, p.sawWR(listLength-1).next, "the list must end")
+				}
+				// Going on from there posts the rest of a chain, which is whole.
+				p.play(script{room: all})
+				again, err := list.post()
+				require.NoError(t, err)
+				require.Equal(t, listLength, again)
+			})
+		}
+	}
+}
+
+func requirePostError(t *testing.T, err error, op string, o outcome) {
+	t.Helper()
+	if o.errno == 0 {
+		require.NoError(t, err)
+		return
+	}
+	require.Error(t, err)
+	require.ErrorIs(t, err, o.errno)
+	var post *ibv.PostError
+	require.True(t, errors.As(err, &post))
+	require.Equal(t, &ibv.PostError{Op: op, Errno: o.errno, AcceptedUnknown: o.accepted == unknown, Unexplained: o.unexplained}, post)
+	require.Equal(t, o.accepted == unknown, errors.Is(err, ibv.ErrAcceptedUnknown))
+	require.Contains(t, err.Error(), "ibv: "+op+": "+o.errno.Error())
+}
+
+// pointerOf is the address of an object of the provider's.
+func pointerOf(object any) uintptr {
+	switch o := object.(type) {
+	case *ibv.QP:
+		return uintptr(unsafe.Pointer(o))
+	case *ibv.SRQ:
+		return uintptr(unsafe.Pointer(o))
+	}
+	panic("no such object")
+}
+
+// Whatever the provider would say, an empty list is a success: providers differ.
+func TestPostNothing(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	p.play(script{result: int32(syscall.EINVAL)})
+	for _, qp := range []*ibv.QP{p.qp, p.srqQP} {
+		bad, err := qp.PostRecv(nil)
+		require.NoError(t, err)
+		require.Nil(t, bad)
+		badSend, err := qp.PostSend(nil)
+		require.NoError(t, err)
+		require.Nil(t, badSend)
+	}
+	bad, err := p.srq.PostRecv(nil)
+	require.NoError(t, err)
+	require.Nil(t, bad)
+
+	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
+	for at := range 4 {
+		for name, post := range map[string]func() (int, error){
+			"RecvChain.PostRange":               func() (int, error) { return recv.PostRange(p.qp, at, at) },
+			"RecvChain.PostRange, QP with SRQ":  func() (int, error) { return recv.PostRange(p.srqQP, at, at) },
+			"RecvChain.PostSRQRange":            func() (int, error) { return recv.PostSRQRange(p.srq, at, at) },
+			"SendChain.PostRange":               func() (int, error) { return send.PostRange(p.qp, at, at) },
+			"RecvChain.Post, the zero chain":    func() (int, error) { return new(ibv.RecvChain).Post(p.qp) },
+			"RecvChain.PostSRQ, the zero chain": func() (int, error) { return new(ibv.RecvChain).PostSRQ(p.srq) },
+			"SendChain.Post, the zero chain":    func() (int, error) { return new(ibv.SendChain).Post(p.qp) },
+		} {
+			accepted, err := post()
+			require.NoError(t, err, name)
+			require.Zero(t, accepted, name)
+		}
+	}
+	require.Zero(t, p.saw(calls), "the provider must not be asked")
+}
+
+func TestPostToQPWithSRQ(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	p.play(script{room: all})
+	chain := recvChain(t, 3, 0)
+	bad, err := p.srqQP.PostRecv(chain.WR(0))
+	require.Same(t, chain.WR(0), bad)
+	errs := []error{err}
+	n, err := chain.Post(p.srqQP)
+	require.Zero(t, n)
+	errs = append(errs, err)
+	n, err = chain.PostRange(p.srqQP, 1, 3)
+	require.Zero(t, n)
+	for _, err := range append(errs, err) {
+		require.ErrorIs(t, err, ibv.ErrSRQAttached)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		require.NotErrorIs(t, err, ibv.ErrAcceptedUnknown)
+		require.ErrorContains(t, err, "post receive")
+		require.ErrorContains(t, err, "SRQ")
+	}
+	require.Zero(t, p.saw(calls), "the provider must not be asked")
+}
+
+// A list that runs in a circle fills the queue, and every element of it is
+// found, wherever the circle starts.
+func TestCycle(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	for n := 1; n <= 6; n++ {
+		for back := range n { // the last one's successor
+			recv, send := make([]ibv.RecvWR, n), make([]ibv.SendWR, n)
+			for i := range n {
+				recv[i].Next, send[i].Next = &recv[(i+1)%n], &send[(i+1)%n]
+			}
+			recv[n-1].Next, send[n-1].Next = &recv[back], &send[back]
+			for k := range n {
+				p.play(script{room: n + k, result: int32(syscall.ENOMEM), bad: element, badIndex: k})
+				badRecv, err := p.qp.PostRecv(&recv[0])
+				require.ErrorIs(t, err, syscall.ENOMEM)
+				require.Same(t, &recv[k], badRecv)
+				badRecv, err = p.srq.PostRecv(&recv[0])
+				require.ErrorIs(t, err, syscall.ENOMEM)
+				require.Same(t, &recv[k], badRecv)
+				badSend, err := p.qp.PostSend(&send[0])
+				require.ErrorIs(t, err, syscall.ENOMEM)
+				require.Same(t, &send[k], badSend)
+			}
+			for _, bad := range []badWR{outside, inside, null, untouched} {
+				p.play(script{room: 3 * n, result: int32(syscall.ENOMEM), bad: bad})
+				badRecv, err := p.qp.PostRecv(&recv[0])
+				require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
+				require.Nil(t, badRecv)
+				badSend, err := p.qp.PostSend(&send[0])
+				require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
+				require.Nil(t, badSend)
+			}
+		}
+	}
+}
+
+// What is in the chain but was not posted was not refused either.
+func TestRangeAndTheRestOfTheChain(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	recv, send := recvChain(t, 10, 0), sendChain(t, 10, 0)
+	for name, post := range map[string]func(first, end int) (int, error){
+		"RecvChain.PostRange":    func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
+		"RecvChain.PostSRQRange": func(first, end int) (int, error) { return recv.PostSRQRange(p.srq, first, end) },
+		"SendChain.PostRange":    func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
+	} {
+		for _, before := range []int{0, 2} {
+			p.play(script{room: all})
+			_, err := post(before, 10) // so that this is what a stale pointer points to
+			require.NoError(t, err)
+			p.play(script{result: int32(syscall.EINVAL), bad: stale})
+			n, err := post(3, 6)
+			require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, name)
+			require.Equal(t, unknown, n)
+
+			p.play(script{room: all})
+			_, err = post(before+6, 10)
+			require.NoError(t, err)
+			p.play(script{room: all, bad: stale})
+			n, err = post(3, 6)
+			require.NoError(t, err, name)
+			require.Equal(t, 3, n)
+		}
+	}
+}
+
+// A short post goes on where it stopped, until the queue has taken everything.
+func TestRangeGoesOn(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	chain := recvChain(t, 20, 0)
+	var took []uint64
+	for first, tries := 0, 0; first < chain.Len(); tries++ {
+		require.Less(t, tries, 20)
+		room := 3
+		s := script{room: room}
+		if chain.Len()-first > room {
+			s.result, s.bad, s.badIndex = int32(syscall.ENOMEM), element, room
+		}
+		p.play(s)
+		n, err := chain.PostRange(p.qp, first, chain.Len())
+		if s.result != 0 {
+			require.ErrorIs(t, err, syscall.ENOMEM)
+		} else {
+			require.NoError(t, err)
+		}
+		require.Equal(t, p.saw(accepted), n)
+		for i := range n {
+			took = append(took, p.sawWR(i).wrID)
+		}
+		first += n
+	}
+	require.Len(t, took, 20)
+	for i, id := range took {
+		require.EqualValues(t, firstID+i, id)
+	}
+}
+
+func TestRangeOutOfBounds(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	p.play(script{room: all})
+	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
+	for _, r := range [][2]int{{-1, 2}, {0, 4}, {2, 1}, {4, 4}, {-1, -1}, {3, 5}, {math.MinInt, math.MaxInt}, {math.MaxInt, math.MinInt}, {0, math.MaxInt}} {
+		for op, post := range map[string]func(first, end int) (int, error){
+			"post receive":        func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
+			"post shared receive": func(first, end int) (int, error) { return recv.PostSRQRange(p.srq, first, end) },
+			"post send":           func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
+		} {
+			n, err := post(r[0], r[1])
+			require.Zero(t, n)
+			require.ErrorIs(t, err, syscall.EINVAL)
+			require.ErrorContains(t, err, fmt.Sprintf("%s %d to %d of a chain", op, r[0], r[1]))
+			require.ErrorContains(t, err, "0 to 3")
+		}
+	}
+	require.Zero(t, p.saw(calls), "the provider must not be asked")
+}
