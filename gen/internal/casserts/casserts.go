@@ -67,12 +67,16 @@ func record(assert func(what, expression string, want any), r *abi.Record) {
 
 func enum(assert func(what, expression string, want any), e *abi.Enum) {
 	if e.Name != "" {
-		assert("size of enum "+e.Name, "sizeof(enum "+e.Name+")", e.Size)
+		name := "enum " + e.Name
+		if e.Typedef {
+			name = e.Name
+		}
+		assert("size of "+name, "sizeof("+name+")", e.Size)
 		sign := "> 0"
 		if e.Signed {
 			sign = "< 0"
 		}
-		assert("sign of enum "+e.Name, "(enum "+e.Name+")-1 "+sign, 1)
+		assert("sign of "+name, "("+name+")-1 "+sign, 1)
 	}
 	for _, en := range e.Enumerators {
 		assert(en.Name, en.Name, number(en.Value))

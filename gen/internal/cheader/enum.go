@@ -1,11 +1,18 @@
 package cheader
 
 import (
+	"math"
 	"strconv"
 
 	"modernc.org/cc/v4"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// The values after which cc counts on in another way than C compilers do.
+var (
+	maxSigned   = strconv.FormatInt(math.MaxInt64, 10)
+	maxUnsigned = strconv.FormatUint(math.MaxUint64, 10)
 )
 
 // enum takes an enumeration that is defined at n.
@@ -14,15 +21,24 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 	if !ok {
 		return
 	}
-	tag := t.Tag()
 	size, _ := r.enumSizeAlign(t)
-	e := &abi.Enum{Name: tag.SrcStr(), Header: header, Line: line, Size: size, Enumerators: []abi.Enumerator{}}
+	e := &abi.Enum{Header: header, Line: line, Size: size, Enumerators: []abi.Enumerator{}}
+	e.Name, e.Typedef = r.enumName(t)
+	low, high := enumRange(t)
+	if low < 0 && high > math.MaxInt64 {
+		r.failf(n, "no integer type holds all values of the enumeration")
+	}
+	last := ""
 	for _, en := range t.Enumerators() {
 		value, negative, ok := integer(en.Value())
 		if !ok {
 			r.failf(en, "enumerator %s has no integer value", en.Token.SrcStr())
 			continue
 		}
+		if en.Case == cc.EnumeratorIdent && (last == maxSigned || last == maxUnsigned) {
+			r.failf(en, "enumerator %s follows one that has the largest value; write its own", en.Token.SrcStr())
+		}
+		last = value
 		// C makes the type unsigned unless a value is negative.
 		e.Signed = e.Signed || negative
 		e.Enumerators = append(e.Enumerators, abi.Enumerator{
@@ -30,6 +46,31 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 		})
 	}
 	r.facts.Enums = append(r.facts.Enums, e)
+}
+
+// enumName is the tag of an enumeration, or the first typedef of it.
+func (r *reader) enumName(t *cc.EnumType) (name string, isTypedef bool) {
+	tag := t.Tag()
+	if tag.SrcStr() != "" {
+		return tag.SrcStr(), false
+	}
+	if list := t.Enumerators(); len(list) > 0 && r.enumTypedefs[list[0]] != nil {
+		return r.enumTypedefs[list[0]].Name(), true
+	}
+	return "", false
+}
+
+// enumTypedef notes the first typedef that names an untagged enumeration. It is
+// called in the order of the header.
+func (r *reader) enumTypedef(d *cc.Declarator) {
+	t, ok := d.Type().(*cc.EnumType)
+	if !ok || len(t.Enumerators()) == 0 {
+		return
+	}
+	key := t.Enumerators()[0]
+	if r.enumTypedefs[key] == nil {
+		r.enumTypedefs[key] = d
+	}
 }
 
 // untaggedEnums takes the enumerations that no tag names: the scope knows only

@@ -17,6 +17,7 @@ import (
 type layout struct {
 	size, align int64
 	bit         map[*cc.Field]int64 // from the record's start, as compilers allocate bits
+	differs     bool                // from what cc takes it for
 }
 
 // layoutOf lays out a complete record.
@@ -54,7 +55,12 @@ func (r *reader) layoutOf(t fielded) *layout {
 		}
 		l.bit[f] = l.place(m)
 	}
-	l.size = roundUp((l.end+7)/8, l.align)
+	l.size = min(roundUp((l.end+7)/8, l.align), largest)
+	l.differs = l.size != t.Size()
+	for f, bit := range l.bit {
+		l.differs = l.differs || !f.IsBitfield() && bit != 8*f.Offset()
+	}
+	r.differs = r.differs || l.differs
 	r.layouts[key] = &l.layout
 	return &l.layout
 }
@@ -171,7 +177,11 @@ func (r *reader) sizeAlign(t cc.Type) (size, align int64) {
 	switch t := t.(type) {
 	case *cc.ArrayType:
 		size, align = r.sizeAlign(t.Elem())
-		size *= max(t.Len(), 0)
+		if n := max(t.Len(), 0); n > 0 && size > largest/n {
+			size = largest
+		} else {
+			size *= n
+		}
 	case *cc.EnumType:
 		size, align = r.enumSizeAlign(t)
 	case fielded:
@@ -215,7 +225,9 @@ func (r *reader) enumSizeAlign(t *cc.EnumType) (size, align int64) {
 	if r.target.Arch == "386" {
 		align = min(align, 4)
 	}
-	return size, max(align, def.align)
+	align = max(align, def.align)
+	r.differs = r.differs || size != t.Size()
+	return size, align
 }
 
 // enumRange is the least and the greatest value of an enumeration, or 0 when

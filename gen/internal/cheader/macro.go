@@ -19,6 +19,10 @@ func (r *reader) macros() {
 		if target, ok := soleIdentifier(m); ok && target != name && r.isDeclared(target) {
 			r.facts.Aliases = append(r.facts.Aliases, &abi.Alias{Name: name, Target: target, Header: header, Line: line})
 		}
+		if r.differs && usesLayout(m) {
+			r.failf(m, "the value of the macro %s is not known: it depends on the layout of a type, and the C front end does not know all of them here", name)
+			continue
+		}
 		if value, _, ok := integer(m.Value()); ok && cc.IsIntegerType(m.Type()) && !r.isFunction(name) {
 			signed := cc.IsSignedInteger(m.Type())
 			r.facts.Macros = append(r.facts.Macros, &abi.Macro{Name: name, Header: header, Line: line, Value: value, Signed: signed})
@@ -32,6 +36,17 @@ func (r *reader) macros() {
 		a, b := r.facts.Aliases[i], r.facts.Aliases[j]
 		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)
 	})
+}
+
+// usesLayout reports whether a macro asks for a size or an offset.
+func usesLayout(m *cc.Macro) bool {
+	for _, token := range m.ReplacementList() {
+		switch token.SrcStr() {
+		case "sizeof", "_Alignof", "__alignof__", "offsetof", "__builtin_offsetof":
+			return true
+		}
+	}
+	return false
 }
 
 func soleIdentifier(m *cc.Macro) (string, bool) {

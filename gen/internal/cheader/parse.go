@@ -92,14 +92,18 @@ type reader struct {
 	facts  *abi.Facts
 	errs   []error
 
+	differs        bool                          // some size or offset is not what cc takes it for
 	layouts        map[*cc.Field]*layout         // of records, by their first member
 	members        map[*cc.Declarator]definition // attributes of members
 	enums          map[*cc.Enumerator]definition // attributes of enumerations, by their first value
-	enumSpecifiers []*cc.EnumSpecifier           // the definitions, wherever they stand
+	enumTypedefs   map[*cc.Enumerator]*cc.Declarator
+	bases          map[string]string   // of a typedef's name, the typedef that it is another name of
+	enumSpecifiers []*cc.EnumSpecifier // the definitions, wherever they stand
 }
 
 func newReader(ast *cc.AST, target headers.Target) *reader {
-	return &reader{ast: ast, target: target, layouts: map[*cc.Field]*layout{}, members: map[*cc.Declarator]definition{}, enums: map[*cc.Enumerator]definition{}}
+	return &reader{ast: ast, target: target, layouts: map[*cc.Field]*layout{}, members: map[*cc.Declarator]definition{}, enums: map[*cc.Enumerator]definition{},
+		enumTypedefs: map[*cc.Enumerator]*cc.Declarator{}, bases: map[string]string{}}
 }
 
 func (r *reader) read() error {

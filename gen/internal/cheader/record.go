@@ -1,6 +1,9 @@
 package cheader
 
 import (
+	"fmt"
+	"strings"
+
 	"modernc.org/cc/v4"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
@@ -61,31 +64,115 @@ func (r *reader) typedef(d *cc.Declarator) {
 	r.facts.Records = append(r.facts.Records, rec)
 }
 
+// largest is more than the size of any record that is meant.
+const largest = 1 << 40
+
 // record reads the members of a complete struct or union.
 func (r *reader) record(t fielded, at cc.Node) *abi.Record {
 	l := r.layoutOf(t)
 	rec := &abi.Record{Kind: recordKind(t), Size: l.size, Align: l.align}
-	for i := 0; i < t.NumFields(); i++ {
+	if l.size >= largest {
+		r.failf(at, "%s is larger than any memory", t)
+		return rec
+	}
+	for i := range t.NumFields() {
 		f := t.FieldByIndex(i)
-		if f == nil {
-			continue
-		}
 		var node cc.Node = at
 		if d := f.Declarator(); d != nil {
 			node = d
 		}
+		if reason := r.refuse(f); reason != "" {
+			r.failf(node, "member %s: %s", r.declaration(f, node), reason)
+			continue
+		}
 		if f.IsBitfield() && f.Name() == "" {
 			continue // padding by another name
 		}
-		// cc does not diagnose a member of incomplete type, C does.
-		if f.Type().IsIncomplete() && !f.IsFlexibleArrayMember() && !isZeroLength(f.Type()) {
-			r.failf(node, "member %q has the incomplete type %s", f.Name(), f.Type())
-			continue
-		}
 		rec.Fields = append(rec.Fields, r.field(f, l.bit[f], node))
+	}
+	names := map[string]bool{}
+	for _, leaf := range memberNames(nil, rec) {
+		if names[leaf] {
+			r.failf(at, "two members are named %q", leaf)
+		}
+		names[leaf] = true
 	}
 	return rec
 }
+
+// memberNames lists the names of a record's members, those of unnamed members
+// among them as C has it.
+func memberNames(names []string, r *abi.Record) []string {
+	for _, f := range r.Fields {
+		if f.Name != "" {
+			names = append(names, f.Name)
+		} else if f.Type.Anon != nil {
+			names = memberNames(names, f.Type.Anon)
+		}
+	}
+	return names
+}
+
+// refuse says why a member is not C, or has a type whose layout is not known
+// here. cc does not diagnose all that compilers do.
+func (r *reader) refuse(f *cc.Field) string {
+	t := f.Type()
+	if f.IsBitfield() {
+		size, _ := r.sizeAlign(t)
+		width := 8 * size
+		if t.Kind() == cc.Bool {
+			width = 1
+		}
+		switch {
+		case !cc.IsIntegerType(t):
+			return "a bit-field must be an integer"
+		case f.ValueBits() > width:
+			return "a bit-field that is wider than its type"
+		case f.ValueBits() == 0 && f.Name() != "":
+			return "a bit-field without width must not have a name"
+		}
+		return ""
+	}
+	if f.Name() == "" && !isRecord(t) {
+		return "a member without a name must be a struct or a union"
+	}
+	if a, ok := t.(*cc.ArrayType); ok && f.IsFlexibleArrayMember() {
+		t = a.Elem() // an array without length, at the end
+	}
+	for {
+		a, ok := t.(*cc.ArrayType)
+		if !ok {
+			break
+		}
+		if a.IsVLA() {
+			return "the length of an array is not constant"
+		}
+		if a.Len() < 0 {
+			return "the type is incomplete"
+		}
+		t = a.Elem()
+	}
+	switch {
+	case t.Kind() == cc.Void || t.Kind() == cc.Function:
+		return "no object can have the type"
+	case cc.IsComplexType(t):
+		return "complex numbers are not supported"
+	case t.IsIncomplete():
+		return "the type is incomplete"
+	}
+	return ""
+}
+
+// declaration is a member as C declares it.
+func (r *reader) declaration(f *cc.Field, node cc.Node) string {
+	text := r.typ(f.Type(), node).Declare(f.Name())
+	if f.IsBitfield() {
+		text += fmt.Sprintf(" : %d", f.ValueBits())
+	}
+	return text
+}
+
+func isRecord(t cc.Type) bool { return t.Kind() == cc.Struct || t.Kind() == cc.Union }
 
 // field describes a member that starts at a bit of its record.
 func (r *reader) field(f *cc.Field, bit int64, node cc.Node) *abi.Field {
@@ -99,6 +186,9 @@ func (r *reader) field(f *cc.Field, bit int64, node cc.Node) *abi.Field {
 		Align:  typ.Align,
 		Type:   typ,
 	}
+	position := node.Position()
+	position.Filename = strings.TrimPrefix(position.Filename, root+"/")
+	out.Position = position.String()
 	if f.IsFlexibleArrayMember() {
 		out.Flexible, out.Size = true, 0
 	}
@@ -107,11 +197,6 @@ func (r *reader) field(f *cc.Field, bit int64, node cc.Node) *abi.Field {
 		out.BitSize, out.BitOffset = &width, &bit
 	}
 	return out
-}
-
-func isZeroLength(t cc.Type) bool {
-	a, ok := t.(*cc.ArrayType)
-	return ok && !a.Elem().IsIncomplete()
 }
 
 func recordKind(t cc.Type) abi.Kind {

@@ -70,9 +70,33 @@ func (t *tree) explain(src Source, target headers.Target, err error) error {
 	text := strings.ReplaceAll(err.Error(), root+"/", "")
 	m := notFound.FindStringSubmatch(text)
 	if m == nil {
-		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, text)
+		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, plain(text, src.Header))
 	}
 	return &MissingHeaderError{Header: m[1], Wanted: src.Header, Searched: t.dirs}
+}
+
+// internal is what the front end adds for its own developers.
+var internal = regexp.MustCompile(`(?m) \([a-z]+\.go:[^)]*\)$`)
+
+// plain makes the front end's messages readable: what is for its developers is
+// left out, and so is what only follows from another message.
+func plain(text, header string) string {
+	var lines []string
+	for _, line := range strings.Split(internal.ReplaceAllString(text, ""), "\n") {
+		if rest, ok := strings.CutPrefix(line, "-: "); ok {
+			line = header + ": " + rest
+		}
+		if strings.Contains(line, "conflicting attributes") {
+			line = header + ": a type with an alignment is given another one, which is not supported"
+		}
+		if !strings.HasPrefix(line, "TODO ") && !strings.Contains(line, "internal error") {
+			lines = append(lines, line)
+		}
+	}
+	if len(lines) == 0 {
+		return text
+	}
+	return strings.Join(lines, "\n")
 }
 
 // MissingHeaderError says that a header is not in any include folder.

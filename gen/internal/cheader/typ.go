@@ -1,6 +1,8 @@
 package cheader
 
 import (
+	"regexp"
+
 	"modernc.org/cc/v4"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
@@ -26,8 +28,7 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 		r.recordType(out, t, at)
 	case *cc.EnumType:
 		out.Kind, out.Signed = abi.EnumKind, hasNegative(t)
-		tag := t.Tag()
-		nameByTag(out, tag.SrcStr())
+		out.Name, out.Typedef = r.enumName(t)
 	case *cc.FunctionType:
 		r.funcType(out, t, at)
 	default:
@@ -74,6 +75,21 @@ func (r *reader) funcType(out *abi.Type, t *cc.FunctionType, at cc.Node) {
 	}
 }
 
+// byteOrder is the kernel's typedef for a byte order that a typedef stands for,
+// or else the typedef itself: it is all that tells one from any other integer.
+func (r *reader) byteOrder(typedef string) string {
+	seen := map[string]bool{}
+	for name := typedef; name != "" && !seen[name]; name = r.bases[name] {
+		if kernelOrder.MatchString(name) {
+			return name
+		}
+		seen[name] = true
+	}
+	return typedef
+}
+
+var kernelOrder = regexp.MustCompile(`^__(be|le)(16|32|64)$`)
+
 func (r *reader) scalar(out *abi.Type, t cc.Type, at cc.Node) {
 	switch k := t.Kind(); {
 	case k == cc.Void:
@@ -92,7 +108,9 @@ func (r *reader) scalar(out *abi.Type, t cc.Type, at cc.Node) {
 	default:
 		out.Kind = abi.Other
 	}
-	if !out.Typedef {
+	if out.Typedef {
+		out.Name = r.byteOrder(out.Name)
+	} else {
 		out.Name = t.Kind().String()
 		if out.Kind == abi.Uint && t.Kind() == cc.UInt {
 			out.Name = "unsigned int"

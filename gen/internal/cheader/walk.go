@@ -25,6 +25,12 @@ func (r *reader) survey() {
 
 func (r *reader) look(n cc.Node) {
 	switch n := n.(type) {
+	case *cc.Declaration:
+		r.typedefs(n)
+	case *cc.UnaryExpression:
+		r.sizeOperator(n)
+	case *cc.PostfixExpression:
+		r.memberOperator(n)
 	case *cc.AttributeValue:
 		r.attribute(n)
 	case *cc.TypeQualifier:
@@ -47,6 +53,63 @@ func (r *reader) look(n cc.Node) {
 		if n.Case == cc.EnumSpecifierDef {
 			r.enumSpecifiers = append(r.enumSpecifiers, n)
 		}
+	}
+}
+
+// typedefs notes what a declaration of typedefs gives another name to.
+func (r *reader) typedefs(n *cc.Declaration) {
+	base := ""
+	for ds := n.DeclarationSpecifiers; ds != nil; ds = ds.DeclarationSpecifiers {
+		if ts := ds.TypeSpecifier; ts != nil && ts.Case == cc.TypeSpecifierTypeName {
+			base = ts.Token.SrcStr()
+		}
+	}
+	for l := n.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+		d := l.InitDeclarator.Declarator
+		if !d.IsTypename() {
+			continue
+		}
+		r.enumTypedef(d)
+		if base != "" && d.Pointer == nil && d.DirectDeclarator.Case == cc.DirectDeclaratorIdent {
+			r.bases[d.Name()] = base
+		}
+	}
+}
+
+// sizeOperator refuses a size or an alignment that cc calculates with and that
+// is not the C compilers'.
+func (r *reader) sizeOperator(n *cc.UnaryExpression) {
+	var t cc.Type
+	switch n.Case {
+	case cc.UnaryExpressionSizeofExpr, cc.UnaryExpressionAlignofExpr:
+		t = n.UnaryExpression.Type()
+	case cc.UnaryExpressionSizeofType, cc.UnaryExpressionAlignofType:
+		t = n.TypeName.Type()
+	default:
+		return
+	}
+	if t == nil || t.IsIncomplete() || t.Kind() == cc.Function {
+		return
+	}
+	if size, align := r.sizeAlign(t); size != t.Size() || align != int64(t.Align()) {
+		r.failf(n, "the value of %s is not known: the C front end does not know the size of the type", strings.TrimSpace(cc.NodeSource(n)))
+	}
+}
+
+// memberOperator refuses the member of a record, as offsetof has it, whose
+// offset cc takes for another.
+func (r *reader) memberOperator(n *cc.PostfixExpression) {
+	var t cc.Type
+	switch n.Case {
+	case cc.PostfixExpressionSelect:
+		t = n.PostfixExpression.Type()
+	case cc.PostfixExpressionPSelect:
+		if p, ok := n.PostfixExpression.Type().(*cc.PointerType); ok {
+			t = p.Elem()
+		}
+	}
+	if t, ok := t.(fielded); ok && !t.IsIncomplete() && r.layoutOf(t).differs {
+		r.failf(n, "the value of %s is not known: the C front end does not know the layout of the type", strings.TrimSpace(cc.NodeSource(n)))
 	}
 }
 

@@ -1,0 +1,214 @@
+package cheader_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+	"github.com/goverbs/goverbs/gen/internal/casserts"
+	"github.com/goverbs/goverbs/gen/internal/cheader"
+	"github.com/goverbs/goverbs/gen/internal/gcc"
+	"github.com/goverbs/goverbs/headers"
+)
+
+// parseText reads a header that is given as text, for a processor.
+func parseText(t *testing.T, text, arch string) (*abi.Facts, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
+	target, err := headers.ParseTarget("linux/" + arch)
+	require.NoError(t, err)
+	facts, err := cheader.Parse(cheader.Source{Header: "case.h", IncludeDirs: []string{dir}}, target)
+	return facts, dir, err
+}
+
+// Small headers, each for something that is easily got wrong; faults that were
+// found are kept here. The C compilers are asked about all that the model says
+// of them.
+var cases = []struct {
+	name, text string
+	bits       string // bit-fields, as "TYPE PATH", separated by commas
+}{
+	{name: "bit-fields beside bytes", text: `
+struct s { char a; int b : 3; int c : 13; char d; unsigned long long e : 40; short f; };`,
+		bits: "struct s b, struct s c, struct s e"},
+	{name: "the sign of a char", text: `
+struct s { char a; char b : 3; signed char c; }; enum e { A = '\377' };`,
+		bits: "struct s b"},
+	{name: "64 bits wide bit-fields", text: `
+struct s { unsigned long long a : 64; unsigned long long b : 57; long long c : 63; };`,
+		bits: "struct s a, struct s b, struct s c"},
+	{name: "zero width", text: `
+struct s { int a : 3; int : 0; int b : 3; char c; long long : 0; char d; };`,
+		bits: "struct s a, struct s b"},
+	{name: "unnamed", text: `
+struct s { char a; int : 5; int b : 3; }; struct t { char a; long : 5; };`,
+		bits: "struct s b"},
+	{name: "an alignment asked for a bit-field", text: `
+union s { struct { int a : 15 __attribute__((aligned(16))); } b[3]; };
+struct t { int a : 3, b : 4 __attribute__((aligned(8))); };`,
+		bits: "struct t a, struct t b"},
+	{name: "an integer's width", text: `
+typedef int loose __attribute__((aligned(1)));
+typedef char tight __attribute__((aligned(16)));
+struct s { loose a : 32; }; union u { loose a : 16; };
+struct t { struct { short a : 14; tight b : 8; }; };`,
+		bits: "struct s a, union u a, struct t a, struct t b"},
+	{name: "rounding beyond the largest alignment", text: `
+typedef long wide __attribute__((aligned(32)));
+struct s { void *a; wide : 13; unsigned char b : 1; }; struct t { char a; wide b : 13; };`,
+		bits: "struct s b, struct t b"},
+	{name: "packed", text: `
+struct s { char a; int b; int c : 3; long long d : 40; } __attribute__((packed));
+struct t { char a; int b __attribute__((packed)); int c; };
+struct u { char a; struct t b; } __attribute__((packed, aligned(4)));
+typedef unsigned long t4 __attribute__((aligned(4)));
+union v { struct __attribute__((packed)) { long : 28; t4 a; unsigned long b : 30; }; };`,
+		bits: "struct s c, struct s d, union v b"},
+	{name: "packed by pragma", text: `
+#pragma pack(push, 2)
+struct s { char a; int b; struct { char c; long long d; } e; long long f : 20; };
+#pragma pack(pop)
+struct t { char a; int b; };`,
+		bits: "struct s f"},
+	{name: "packed enumerations", text: `
+typedef enum { A = 'a' } __attribute__((packed)) e;
+enum f { B = -200 } __attribute__((packed)); enum g { C = 65535 } __attribute__((__packed__));
+struct s { enum f a; char b; enum g c; e d : 4; int : 17; e f : 4; e g : 4; };`,
+		bits: "struct s d, struct s f, struct s g"},
+	{name: "enumerations of all sizes", text: `
+enum a { A1 = -1 }; enum b { B1 = 0x80000000 }; enum c { C1 = -1, C2 = 0x80000000 };
+enum d { D1 = 0xffffffffffffffff }; enum e { E1 = 0x7fffffffffffffff, E2 = -1 };
+enum f { F1 = 1u << 31, F2 = ~0u }; enum g { G1 = -0x7fffffff - 1 }; enum h { H1 = 0x7fffffffffffffff };
+struct s { enum a a; enum b b; enum c c; enum d d; enum e e; enum f f; char g[F1 > 3 ? 2 : 5]; };`},
+	{name: "records in records", text: `
+struct s { struct inner { char a; } x; union { struct { short b; int c; }; long d; }; struct { int e[2]; } f[3]; struct inner *p; };
+struct empty {}; struct aligned_empty {} __attribute__((aligned(8))); struct t { char a; struct empty b; struct aligned_empty c; char d; };`},
+	{name: "arrays", text: `
+#define N 3
+enum { LEN = 4 };
+typedef int row[2];
+struct s { row a[N]; char b[LEN][sizeof(row)]; int c[0]; struct { int d; } e[2][2]; int *f[2]; int (*g)[3]; char h[]; };`},
+	{name: "pointers to functions", text: `
+struct s;
+typedef void (*done)(struct s *, int);
+struct s { struct s *next; done a; int (*b)(void); void (*(*c)(int))(void *); done *d; done e[2]; int (**f)(struct later *, ...); struct later *g; };`},
+	{name: "typedefs", text: `
+typedef struct { int a; } one, two; typedef one three; typedef struct four { three a; two b; } four;
+typedef four four; typedef enum { X, Y } color, hue; struct s { four a; color b; hue c; const volatile four *d; };`},
+	{name: "assertions and attributes", text: `
+#include <stddef.h>
+struct __attribute__((aligned(16))) s { int a; _Static_assert(sizeof(int) == 4, "int"); };
+_Static_assert(offsetof(struct s, a) == 0, "offset");
+struct t { _Alignas(8) char a; char b __attribute__((aligned(4), unused)); };
+int f(void) __attribute__((deprecated));`},
+	{name: "macros", text: `
+#define A (1 << 3)
+#define B (A | 0x80000000)
+#define C -1
+#define D 0xffffffffffffffffULL
+#define E sizeof(long)
+#define F ((unsigned char)300)
+#define G ((char)200)
+#define H '\377'
+#define I (1 ? -1 : 0u)
+#define J (-7 / 2)
+#define K (-7 % 2)
+#define L (-1 >> 1)
+#define NOT_A_VALUE struct s
+#define SELF SELF
+enum { SELF = 5 };
+struct s { int a; };`},
+}
+
+func TestCasesAgreeWithGCC(t *testing.T) {
+	for _, arch := range []string{"amd64", "386", "arm64", "s390x"} {
+		t.Run(arch, func(t *testing.T) {
+			t.Parallel()
+			compiler, err := gcc.For(arch)
+			require.NoError(t, err)
+			for _, c := range cases {
+				facts, dir, err := parseText(t, c.text, arch)
+				require.NoError(t, err, c.name)
+				var text strings.Builder
+				require.NoError(t, casserts.Write(&text, facts))
+				require.Contains(t, text.String(), "_Static_assert", c.name)
+				ok, said, err := compiler.Accepts(text.String(), dir)
+				require.NoError(t, err)
+				assert.True(t, ok, "%s\n%s\n%s", c.name, c.text, said)
+				if c.bits != "" {
+					bitCases(t, compiler, facts, dir, c.name, strings.Split(c.bits, ", "))
+				}
+			}
+		})
+	}
+}
+
+func bitCases(t *testing.T, compiler *gcc.Compiler, facts *abi.Facts, dir, name string, bits []string) {
+	source := "#include \"case.h\"\n"
+	object := strings.NewReplacer(" ", "_", ".", "_")
+	for _, b := range bits {
+		i := strings.LastIndex(b, " ")
+		source += b[:i] + " " + object.Replace(b) + " = { ." + b[i+1:] + " = -1 };\n"
+	}
+	objects, err := compiler.Objects(source, dir)
+	require.NoError(t, err, name)
+	a := &answerer{facts: facts, objects: objects}
+	for _, b := range bits {
+		found := false
+		for _, r := range facts.Records {
+			for _, l := range r.Flat {
+				if string(r.Kind)+" "+r.Name+" "+l.Path == b {
+					a.bits(object.Replace(b), b, l)
+					found = true
+				}
+			}
+		}
+		assert.True(t, found, "%s: %s is not in the model", name, b)
+	}
+	assert.Empty(t, a.faults, name)
+}
+
+// What is not followed is an error that says where and why.
+func TestErrors(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"struct s { struct missing m; };", `case.h:1:27: member struct missing m: the type is incomplete`},
+		{"struct s { int a; struct s b; };", `case.h:1:28: member struct s b: the type is incomplete`},
+		{"\nstruct s { int a __attribute__((aligned)); };", "case.h:2:33: attribute aligned without a number"},
+		{"typedef int t __attribute__((mode(DI)));", "case.h:1:30: attribute mode is not supported"},
+		{"typedef int t __attribute__((vector_size(16)));", "case.h:1:30: attribute vector_size is not supported"},
+		{"struct s { int a; } __attribute__((scalar_storage_order(\"big-endian\")));", "scalar_storage_order is not supported"},
+		{"struct s { _Atomic int a; };", "case.h:1:12: _Atomic"},
+		{"struct s { _Atomic(int) a; };", "case.h:1:12: _Atomic"},
+		{"struct s { int : 3 __attribute__((aligned(8))); };", "case.h:1:12: an attribute of a bit-field without a name"},
+		{"enum e { A } __attribute__((packed)); struct s { char a[sizeof(enum e)]; };", "case.h:1:57: the value of sizeof(enum e) is not known"},
+		{"enum e { A } __attribute__((packed)); struct s { enum e a; int b; };\n#define N sizeof(struct s)", "case.h:2:9: the value of the macro N is not known"},
+		{"#include <stddef.h>\nenum e { A } __attribute__((packed)); struct s { enum e a; char b; };\nstruct t { char a[offsetof(struct s, b)]; };", "the value of"},
+		{"struct s { _Complex double a; };", "case.h:1:28: member _Complex double a: complex numbers"},
+		{"extern int n; struct s { int a[n]; };", "case.h:1:30: member int a[]: the length of an array is not constant"},
+		{"struct s { void a; };", "case.h:1:17: member void a: no object"},
+		{"struct s { int f(void); };", "case.h:1:16: member int f(void): no object"},
+		{"struct s { int a : 40; };", "case.h:1:16: member int a : 40: a bit-field that is wider"},
+		{"struct s { float a : 4; };", "case.h:1:18: member float a : 4: a bit-field must be an integer"},
+		{"struct s { int a; int a; };", "case.h:1:1: two members are named \"a\""},
+		{"enum e { A = -1, B = 0xffffffffffffffff };", "case.h:1:"},
+		{"enum e { A = 0xffffffffffffffff, B };", "case.h:1:"},
+		{"struct s { int a[-1]; };", "case.h:1:"},
+		{"struct s { char a[1ULL << 62]; char b[1ULL << 62]; };", "case.h:1:"},
+		{"struct s { int", "case.h: unexpected <EOF>"},
+		{"#error not here", "case.h:1:"},
+		{"_Static_assert(0, \"no\");", "case.h:1:"},
+		{"#include <absent.h>", "absent.h was not found"},
+	} {
+		facts, _, err := parseText(t, c.text, "amd64")
+		if assert.Error(t, err, "%s\n%+v", c.text, facts) {
+			assert.ErrorContains(t, err, c.want, c.text)
+			assert.NotContains(t, err.Error(), ".go:", c.text)
+		}
+	}
+}
