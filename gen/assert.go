@@ -13,7 +13,7 @@ with the C compiler that you trust: it compiles exactly when they agree.`
 func runAssert(args []string, stdout io.Writer) error {
 	var in input
 	fs := newFlags("assert", aboutAssert, &in)
-	if err := parseFlags(fs, args); err != nil {
+	if err := parseFlags(fs, args, stdout); err != nil {
 		return err
 	}
 	f, err := in.readOne()

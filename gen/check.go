@@ -7,54 +7,68 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 )
 
-const aboutCheck = `Tells whether the Go files in a folder are what the headers give. It writes
-nothing; it prints where they differ and fails if they do.`
+const aboutCheck = `Tells whether the Go files in a folder are what gen generate would write now, from
+the headers and from what is known already. It writes nothing. Where the files
+differ it prints a diff, - for what is there and + for what ought to be, and the
+exit status is 1; it is 0 when every byte agrees.`
 
 func runCheck(args []string, stdout io.Writer) error {
 	var in input
-	out, parse := in.outputFlags("check", aboutCheck)
-	if err := parse(args); err != nil {
+	b, flags := in.bindingsFlags("check", aboutCheck)
+	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	files, err := in.goFiles(out)
+	known, err := b.known()
 	if err != nil {
 		return err
 	}
-	stale := 0
-	for _, name := range sortedNames(files) {
-		path := filepath.Join(out.dir, name)
-		have, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if string(have) != string(files[name]) {
-			stale++
-			fmt.Fprintf(stdout, "%s differs from what the headers give:\n%s", path, firstDifference(string(have), string(files[name])))
-		}
+	read, err := in.readForGo()
+	if err != nil {
+		return err
+	}
+	p, err := merge(known, read)
+	if err != nil {
+		return fmt.Errorf("%s cannot be right: %w", b.dir, err)
+	}
+	if len(p.added) > 0 {
+		fmt.Fprintf(stdout, "%s %s adds:\n", in.header, release(read))
+		reportAdded(stdout, p)
+	}
+	files, err := b.goFiles(in.header, p.facts)
+	if err != nil {
+		return err
+	}
+	stale, err := b.stale(stdout, files)
+	if err != nil {
+		return err
 	}
 	if stale > 0 {
-		return fmt.Errorf("%d of %d files in %s are not what %s gives; run go generate ./... and look at the change", stale, len(files), out.dir, in.header)
+		return fmt.Errorf("%d of %d files in %s are not what %s gives; run go generate ./... and look at the change", stale, len(files), b.dir, in.header)
 	}
-	fmt.Fprintf(stdout, "%d files in %s are what %s gives\n", len(files), out.dir, in.header)
+	fmt.Fprintf(stdout, "%d files in %s are right; %s %s is covered\n", len(files), b.dir, in.header, release(read))
 	return nil
 }
 
-// firstDifference shows the first lines that are not the same.
-func firstDifference(have, want string) string {
-	h, w := strings.Split(have, "\n"), strings.Split(want, "\n")
-	i := 0
-	for i < len(h) && i < len(w) && h[i] == w[i] {
-		i++
-	}
-	show := func(mark string, lines []string) string {
-		var b strings.Builder
-		for _, l := range lines[min(i, len(lines)):min(i+5, len(lines))] {
-			fmt.Fprintf(&b, "%s%s\n", mark, l)
+// stale prints how the files differ from what they ought to be, and counts
+// those that do.
+func (b *bindings) stale(stdout io.Writer, files map[string][]byte) (n int, err error) {
+	for _, name := range sortedNames(files) {
+		path := filepath.Join(b.dir, name)
+		have, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return n, err
 		}
-		return b.String()
+		if err == nil && string(have) == string(files[name]) {
+			continue
+		}
+		n++
+		printDiff(stdout, path, string(have), string(files[name]))
 	}
-	return fmt.Sprintf("@@ line %d @@\n", i+1) + show("-", h) + show("+", w)
+	old, err := b.leftovers(files)
+	for _, path := range old {
+		fmt.Fprintf(stdout, "%s ought not to be there\n", path)
+	}
+	return n + len(old), err
 }

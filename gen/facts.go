@@ -1,20 +1,126 @@
 package main
 
-import "io"
+import (
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
 
-const aboutFacts = `Reads a header for one target (linux/amd64 unless -target says otherwise) and
-prints what it declares as JSON: records with sizes, alignments and offsets,
-enumerations, integer macros, functions.`
+	"github.com/goverbs/goverbs/gen/internal/abi"
+	"github.com/goverbs/goverbs/headers"
+)
+
+const aboutFacts = `Reads a header and prints what it declares as JSON: records with sizes,
+alignments and offsets, enumerations, integer macros, functions.
+
+  gen facts                        for linux/amd64, schema abifacts/1
+  gen facts -target linux/s390x    for another target
+  gen facts -all -o 65.0.json.gz   for every target there is, in one file
+
+The answer depends on the headers alone, not on the machine or its compiler, so
+facts can be made for any target on any machine. gen generate and gen diff take
+a facts file where they take headers.
+
+With a clone of rdma-core at hand, -clone reads the headers of its releases from
+git, without touching a work tree, and writes a file for each into a folder:
+
+  gen facts -clone ~/rdma-core -tags 'v[5-9]?.0' -all -o facts/`
 
 func runFacts(args []string, stdout io.Writer) error {
 	var in input
 	fs := newFlags("facts", aboutFacts, &in)
-	if err := parseFlags(fs, args); err != nil {
+	in.factsFlags(fs)
+	in.versionFlag(fs)
+	all := fs.Bool("all", false, "every target: those of the Go bindings, 32-bit ones, and musl where it differs")
+	out := fs.String("o", "", "the `file` to write (compressed if it ends in .gz), with -clone the folder (default: print)")
+	clone := fs.String("clone", "", "a `repository`, a clone of rdma-core, bare or not")
+	tags := fs.String("tags", "v*", "which of the clone's tags, a `pattern` as git tag takes it")
+	if err := parseFlags(fs, args, stdout); err != nil {
 		return err
 	}
-	f, err := in.readOne()
+	switch {
+	case *all && len(in.targets) > 0:
+		return errors.New("-all and -target exclude each other")
+	case *clone != "" && *out == "":
+		return errors.New("-clone writes a file for each release: name the folder with -o")
+	case *clone != "" && (in.facts != "" || len(in.dirs) > 0 || in.version != ""):
+		return errors.New("-clone says where the headers are and which: it does not go with -I, -facts or -version")
+	}
+	if *all && in.facts == "" {
+		dirs, err := in.includeDirs()
+		if err != nil {
+			return err
+		}
+		in.targets = allTargets(headersSystem(dirs))
+	} else if len(in.targets) == 0 && in.facts == "" {
+		in.targets = list{"linux/amd64"}
+	}
+	if *clone != "" {
+		return in.factsOfClone(*clone, *tags, *out, stdout)
+	}
+	facts, err := in.read()
 	if err != nil {
 		return err
 	}
-	return f.Write(stdout)
+	if *out == "" {
+		return writeFacts(stdout, facts)
+	}
+	return writeFactsFile(*out, facts)
+}
+
+// allTargets names the targets of one system whose facts differ.
+func allTargets(system string) list {
+	var names list
+	for _, t := range headers.DistinctTargets(system) {
+		names = append(names, t.String())
+	}
+	return names
+}
+
+// writeFacts writes one target's facts plainly, and those of more as a set.
+func writeFacts(w io.Writer, all []*abi.Facts) error {
+	if len(all) == 1 {
+		return all[0].Write(w)
+	}
+	return abi.WriteSet(w, all)
+}
+
+// writeFactsFile writes facts into a file, compressed if its name says so. The
+// file is replaced whole or not at all.
+func writeFactsFile(name string, all []*abi.Facts) (err error) {
+	file, err := os.CreateTemp(filepath.Dir(name), ".facts-*")
+	if err != nil {
+		return fmt.Errorf("writing facts: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(file.Name())
+		}
+	}()
+	var w io.Writer = file
+	if strings.HasSuffix(name, ".gz") {
+		z, err := gzip.NewWriterLevel(file, gzip.BestCompression)
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+		if err := writeFacts(z, all); err != nil {
+			return err
+		}
+		if err := z.Close(); err != nil {
+			return fmt.Errorf("writing %s: %w", name, err)
+		}
+	} else if err := writeFacts(w, all); err != nil {
+		return err
+	}
+	if err := file.Chmod(0o644); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	if err := file.Close(); err != nil {
+		return fmt.Errorf("writing %s: %w", name, err)
+	}
+	return os.Rename(file.Name(), name)
 }

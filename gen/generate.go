@@ -8,68 +8,113 @@ import (
 	"os"
 	"path/filepath"
 	"sort"
-
-	"github.com/goverbs/goverbs/gen/internal/gosrc"
 )
 
 const aboutGenerate = `Reads a header for all targets and writes Go: zz_generated.go with what is the
-same everywhere, and zz_generated_OS_ARCH.go with what differs. Each struct has
-C's size, alignment and offsets, and the files hold assertions that make the Go
-compiler refuse them if it were not so. The output depends on the headers alone:
-no C compiler is asked, and every machine writes the same bytes.`
+same everywhere, zz_generated_OS.go with what a system's targets share, and
+zz_generated_OS_ARCH.go with what differs. Each struct has C's size, alignment
+and offsets, and the files hold assertions that make the Go compiler refuse them
+if it were not so. No C compiler is asked.
 
-// output is where Go is written to, and how.
-type output struct {
-	dir, pkg string
-}
+What was generated once is never taken away. Beside the Go files lies what they
+were written from, ` + factsName + `:
 
-func (in *input) outputFlags(name, about string) (*output, func(args []string) error) {
-	out := &output{}
-	fs := newFlags(name, about, in)
-	fs.StringVar(&out.dir, "o", ".", "the `folder` of the Go package")
-	fs.StringVar(&out.pkg, "package", "ibv", "the `name` of the Go package")
-	return out, func(args []string) error { return parseFlags(fs, args) }
-}
+  - headers that are older are compared with it and change nothing;
+  - headers that are newer add to it;
+  - headers that contradict it, a changed layout, value or prototype, are
+    refused with a report.
+
+So every machine writes the same bytes, whichever release it has installed. Where
+there are no headers, -facts FILE takes their place. Other headers of rdma-core go
+into packages of their own:
+
+  gen generate -header infiniband/mlx5dv.h -package mlx5dv -o ./mlx5dv
+  gen generate -header rdma/rdma_cma.h -package cma -o ./cma
+
+Targets: the 64-bit ones of the system that the headers are of, unless -target
+names some. Where musl lays out a type otherwise than glibc, on arm64, the build
+tag musl selects it.`
 
 func runGenerate(args []string, stdout io.Writer) error {
 	var in input
-	out, parse := in.outputFlags("generate", aboutGenerate)
-	if err := parse(args); err != nil {
+	b, flags := in.bindingsFlags("generate", aboutGenerate)
+	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	files, err := in.goFiles(out)
+	known, err := b.known()
 	if err != nil {
 		return err
 	}
-	for _, name := range sortedNames(files) {
-		path := filepath.Join(out.dir, name)
-		old, err := os.ReadFile(path)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if err == nil && string(old) == string(files[name]) {
-			fmt.Fprintf(stdout, "%s is up to date\n", path)
-			continue
-		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
-			return err
-		}
-		fmt.Fprintf(stdout, "%s written\n", path)
+	read, err := in.readForGo()
+	if err != nil {
+		return err
+	}
+	p, err := merge(known, read)
+	if err != nil {
+		return fmt.Errorf("%s was left as it is: %w", b.dir, err)
+	}
+	files, err := b.goFiles(in.header, p.facts)
+	if err != nil {
+		return err
+	}
+	return b.write(stdout, in.header, release(read), p, files)
+}
+
+// write writes the files that changed, and the facts when they did.
+func (b *bindings) write(stdout io.Writer, header, release string, p *plan, files map[string][]byte) error {
+	if err := os.MkdirAll(b.dir, 0o755); err != nil {
+		return fmt.Errorf("writing Go: %w", err)
+	}
+	written, err := b.writeGo(stdout, files)
+	if err != nil {
+		return err
+	}
+	changed, err := b.writeFacts(p)
+	if err != nil {
+		return err
+	}
+	switch {
+	case p.first:
+	case len(p.added) > 0:
+		fmt.Fprintf(stdout, "%s %s adds:\n", header, release)
+		reportAdded(stdout, p)
+	default:
+		fmt.Fprintf(stdout, "%s %s is covered\n", header, release)
+	}
+	if !written && !changed {
+		fmt.Fprintf(stdout, "%s is up to date\n", b.dir)
 	}
 	return nil
 }
 
-// goFiles is the Go that the headers give, by file name.
-func (in *input) goFiles(out *output) (map[string][]byte, error) {
-	all, err := in.read()
+func (b *bindings) writeGo(stdout io.Writer, files map[string][]byte) (written bool, err error) {
+	for _, name := range sortedNames(files) {
+		path := filepath.Join(b.dir, name)
+		old, err := os.ReadFile(path)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return written, err
+		}
+		if err == nil && string(old) == string(files[name]) {
+			continue
+		}
+		if err := os.WriteFile(path, files[name], 0o644); err != nil {
+			return written, err
+		}
+		fmt.Fprintf(stdout, "%s written\n", path)
+		written = true
+	}
+	old, err := b.leftovers(files)
 	if err != nil {
-		return nil, err
+		return written, err
 	}
-	command := fmt.Sprintf("gen generate -header %s -package %s", in.header, out.pkg)
-	for _, t := range in.targets {
-		command += " -target " + t
+	for _, path := range old {
+		if err := os.Remove(path); err != nil {
+			return written, err
+		}
+		fmt.Fprintf(stdout, "%s removed: its declarations are in the other files\n", path)
+		written = true
 	}
-	return gosrc.Generate(all, gosrc.Options{Package: out.pkg, Command: command})
+	return written, nil
 }
 
 func sortedNames(files map[string][]byte) []string {

@@ -1,22 +1,28 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"flag"
 	"fmt"
+	"io"
 	"os"
+	"path/filepath"
 	"strings"
+	"sync"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
 	"github.com/goverbs/goverbs/gen/internal/cheader"
 	"github.com/goverbs/goverbs/headers"
 )
 
-// input is what every command reads: a header, where it is, and for whom.
+// input is what the commands read: a header, where it is, and for whom.
 type input struct {
 	header  string
 	dirs    list
 	targets list
+	facts   string
+	version string
 }
 
 // list is a flag that may be given many times.
@@ -31,7 +37,7 @@ func newFlags(name, about string, in *input) *flag.FlagSet {
 	fs := flag.NewFlagSet("gen "+name, flag.ContinueOnError)
 	fs.StringVar(&in.header, "header", "infiniband/verbs.h", "the `header`, as a C program includes it")
 	fs.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
-	fs.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for; repeatable (default: every target of the Go bindings)")
+	fs.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
 	fs.Usage = func() {
 		fmt.Fprintf(fs.Output(), "usage: gen %s [FLAGS]\n\n%s\n\n", name, about)
 		fs.PrintDefaults()
@@ -39,9 +45,19 @@ func newFlags(name, about string, in *input) *flag.FlagSet {
 	return fs
 }
 
+// factsFlags adds the flags of commands that also take facts for headers.
+func (in *input) factsFlags(fs *flag.FlagSet) {
+	fs.StringVar(&in.facts, "facts", "", "a `file` that gen facts wrote, to take in place of the headers")
+}
+
+// versionFlag adds the flag that names the headers' release.
+func (in *input) versionFlag(fs *flag.FlagSet) {
+	fs.StringVar(&in.version, "version", "", "the rdma-core `release` of the headers (default: what libibverbs.pc beside them says)")
+}
+
 // parseFlags parses the arguments, of which all must be flags.
-func parseFlags(fs *flag.FlagSet, args []string) error {
-	if err := fs.Parse(args); err != nil {
+func parseFlags(fs *flag.FlagSet, args []string, stdout io.Writer) error {
+	if err := parseSome(fs, args, stdout); err != nil {
 		return err
 	}
 	if fs.NArg() > 0 {
@@ -50,40 +66,123 @@ func parseFlags(fs *flag.FlagSet, args []string) error {
 	return nil
 }
 
-// read parses the header for every target.
+// parseSome parses flags up to the first argument that is none. A wish for
+// help is granted on stdout; what goes wrong is for main to print.
+func parseSome(fs *flag.FlagSet, args []string, stdout io.Writer) error {
+	var printed bytes.Buffer
+	fs.SetOutput(&printed)
+	err := fs.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		if _, werr := printed.WriteTo(stdout); werr != nil {
+			return werr
+		}
+	}
+	return err
+}
+
+// read gives the facts of every target, in the order of the targets.
 func (in *input) read() ([]*abi.Facts, error) {
-	dirs := in.dirs
-	if len(dirs) == 0 {
-		dirs = list{"/usr/include", "/usr/local/include"}
+	targets, err := in.parseTargets()
+	if err != nil {
+		return nil, err
 	}
-	for _, dir := range dirs {
-		if _, err := os.Stat(dir); err != nil && len(in.dirs) > 0 {
-			return nil, fmt.Errorf("include folder: %w", err)
-		}
+	if in.facts != "" {
+		return in.readFacts(targets)
 	}
-	targets := headers.GoTargets("linux")
-	if len(in.targets) > 0 {
-		targets = nil
-		for _, name := range in.targets {
-			t, err := headers.ParseTarget(name)
-			if err != nil {
-				return nil, err
-			}
-			targets = append(targets, t)
-		}
+	dirs, err := in.includeDirs()
+	if err != nil {
+		return nil, err
 	}
-	var all []*abi.Facts
-	for _, t := range targets {
-		f, err := cheader.Parse(cheader.Source{Header: in.header, IncludeDirs: dirs}, t)
+	if targets == nil {
+		targets = headers.GoTargets(headersSystem(dirs))
+	}
+	version := in.version
+	if version == "" {
+		version = headersVersion(dirs, in.header)
+	}
+	all := make([]*abi.Facts, len(targets))
+	errs := make([]error, len(targets))
+	var wg sync.WaitGroup
+	for i, t := range targets {
+		wg.Go(func() {
+			all[i], errs[i] = cheader.Parse(cheader.Source{Header: in.header, IncludeDirs: dirs}, t)
+		})
+	}
+	wg.Wait()
+	for i, err := range errs {
 		if err != nil {
 			return nil, err
 		}
-		all = append(all, f)
+		all[i].Version = version
 	}
 	return all, nil
 }
 
-// readOne parses the header for the one target given, or for linux/amd64.
+func (in *input) parseTargets() ([]headers.Target, error) {
+	var all []headers.Target
+	for _, name := range in.targets {
+		t, err := headers.ParseTarget(name)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, t)
+	}
+	return all, nil
+}
+
+// includeDirs are the folders to look for headers in.
+func (in *input) includeDirs() ([]string, error) {
+	if len(in.dirs) == 0 {
+		return []string{"/usr/include", "/usr/local/include"}, nil
+	}
+	for _, dir := range in.dirs {
+		if info, err := os.Stat(dir); err != nil {
+			return nil, fmt.Errorf("include folder: %w", err)
+		} else if !info.IsDir() {
+			return nil, fmt.Errorf("include folder: %s is not a folder", dir)
+		}
+	}
+	return in.dirs, nil
+}
+
+// readFacts takes the facts of the wanted targets, or all, from the file.
+func (in *input) readFacts(targets []headers.Target) ([]*abi.Facts, error) {
+	if len(in.dirs) > 0 {
+		return nil, errors.New("-facts stands in for the headers: it does not go with -I")
+	}
+	all, err := abi.ReadFiles(in.facts)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range all {
+		if f.Header != in.header {
+			return nil, fmt.Errorf("%s is of %s, not of %s (say -header %s)", in.facts, f.Header, in.header, f.Header)
+		}
+	}
+	if targets == nil {
+		return all, nil
+	}
+	var some []*abi.Facts
+	for _, t := range targets {
+		f := factsOf(all, t)
+		if f == nil {
+			return nil, fmt.Errorf("%s holds no facts of %s", in.facts, t)
+		}
+		some = append(some, f)
+	}
+	return some, nil
+}
+
+func factsOf(all []*abi.Facts, t headers.Target) *abi.Facts {
+	for _, f := range all {
+		if f.GOOS == t.OS && f.GOARCH == t.Arch && f.Libc == t.Libc {
+			return f
+		}
+	}
+	return nil
+}
+
+// readOne gives the facts of the one target given, or of linux/amd64.
 func (in *input) readOne() (*abi.Facts, error) {
 	if len(in.targets) > 1 {
 		return nil, errors.New("this command takes one -target")
@@ -96,4 +195,15 @@ func (in *input) readOne() (*abi.Facts, error) {
 		return nil, err
 	}
 	return all[0], nil
+}
+
+// headersSystem tells whose headers they are: FreeBSD's libibverbs is a branch
+// of its own, with a header that rdma-core does not have.
+func headersSystem(dirs []string) string {
+	for _, dir := range dirs {
+		if _, err := os.Stat(filepath.Join(dir, "infiniband", "types.h")); err == nil {
+			return "freebsd"
+		}
+	}
+	return "linux"
 }

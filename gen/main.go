@@ -3,6 +3,7 @@
 //	gen generate   headers to Go (what go generate runs)
 //	gen check      are the Go files what the headers give?
 //	gen facts      headers to facts: layouts, values and prototypes as JSON
+//	gen diff       what changed between two releases or targets
 //	gen assert     headers to C static assertions of all that Go was told
 //
 // Each command explains itself with -h.
@@ -27,17 +28,24 @@ func commands() []command {
 		{"generate", "headers to Go", runGenerate},
 		{"check", "are the Go files what the headers give?", runCheck},
 		{"facts", "headers to facts, as JSON", runFacts},
+		{"diff", "what changed between two releases or targets", runDiff},
 		{"assert", "headers to C static assertions", runAssert},
 	}
 }
 
 func main() {
 	err := run(os.Args[1:], os.Stdout)
+	var status exitError
 	switch {
+	case errors.As(err, &status):
+		os.Exit(int(status))
 	case errors.Is(err, flag.ErrHelp):
 		os.Exit(0)
 	case err != nil:
 		fmt.Fprintln(os.Stderr, "gen:", err)
+		if len(os.Args) > 1 && os.Args[1] == "diff" {
+			os.Exit(diffFailed)
+		}
 		os.Exit(1)
 	}
 }

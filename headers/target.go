@@ -58,14 +58,26 @@ func Targets() []Target {
 	return all
 }
 
-// GoTargets lists the targets of one system that Go bindings are written for:
-// those of 64 bits. A second C library counts where it lays out the types that
-// objects embed differently, as musl does on arm64.
-func GoTargets(os string) []Target {
+// DistinctTargets lists the targets of one system. A second C library counts
+// where it lays out the types that objects embed differently, as musl does on
+// arm64.
+func DistinctTargets(os string) []Target {
 	var all []Target
 	for _, t := range Targets() {
 		usual := Target{OS: t.OS, Arch: t.Arch, Libc: usualLibc(t.OS)}
-		if t.OS == os && machines[t.Arch].pointer == 8 && (t == usual || t.embedded() != usual.embedded()) {
+		if t.OS == os && (t == usual || t.embedded() != usual.embedded()) {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// GoTargets lists the targets of one system that Go bindings are written for:
+// those of 64 bits.
+func GoTargets(os string) []Target {
+	var all []Target
+	for _, t := range DistinctTargets(os) {
+		if machines[t.Arch].pointer == 8 {
 			all = append(all, t)
 		}
 	}

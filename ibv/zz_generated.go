@@ -22,6 +22,7 @@ type IBUverbsCoreSupport uint32
 const (
 	// Access flags that it does not know and that are optional are ignored.
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
+	IBUverbsCoreSupportRobustUdata      IBUverbsCoreSupport = 0x2 // IB_UVERBS_CORE_SUPPORT_ROBUST_UDATA, since rdma-core 63.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -29,6 +30,7 @@ const (
 func (v IBUverbsCoreSupport) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(IBUverbsCoreSupportOptionalMRAccess), "IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS"},
+		{uint64(IBUverbsCoreSupportRobustUdata), "IB_UVERBS_CORE_SUPPORT_ROBUST_UDATA"},
 	})
 }
 
@@ -48,6 +50,8 @@ const (
 	IBUverbsAccessZeroBased       IBUverbsAccessFlags = 0x20       // IB_UVERBS_ACCESS_ZERO_BASED
 	IBUverbsAccessOnDemand        IBUverbsAccessFlags = 0x40       // IB_UVERBS_ACCESS_ON_DEMAND
 	IBUverbsAccessHugetlb         IBUverbsAccessFlags = 0x80       // IB_UVERBS_ACCESS_HUGETLB
+	IBUverbsAccessFlushGlobal     IBUverbsAccessFlags = 0x100      // IB_UVERBS_ACCESS_FLUSH_GLOBAL, since rdma-core 45.0
+	IBUverbsAccessFlushPersistent IBUverbsAccessFlags = 0x200      // IB_UVERBS_ACCESS_FLUSH_PERSISTENT, since rdma-core 45.0
 	IBUverbsAccessRelaxedOrdering IBUverbsAccessFlags = 0x100000   // IB_UVERBS_ACCESS_RELAXED_ORDERING
 	AccessOptionalRange           IBUverbsAccessFlags = 0x3ff00000 // IB_UVERBS_ACCESS_OPTIONAL_RANGE
 )
@@ -64,6 +68,8 @@ func (v IBUverbsAccessFlags) String() string {
 		{uint64(IBUverbsAccessZeroBased), "IB_UVERBS_ACCESS_ZERO_BASED"},
 		{uint64(IBUverbsAccessOnDemand), "IB_UVERBS_ACCESS_ON_DEMAND"},
 		{uint64(IBUverbsAccessHugetlb), "IB_UVERBS_ACCESS_HUGETLB"},
+		{uint64(IBUverbsAccessFlushGlobal), "IB_UVERBS_ACCESS_FLUSH_GLOBAL"},
+		{uint64(IBUverbsAccessFlushPersistent), "IB_UVERBS_ACCESS_FLUSH_PERSISTENT"},
 		{uint64(IBUverbsAccessRelaxedOrdering), "IB_UVERBS_ACCESS_RELAXED_ORDERING"},
 		{uint64(AccessOptionalRange), "IB_UVERBS_ACCESS_OPTIONAL_RANGE"},
 	})
@@ -472,7 +478,7 @@ const (
 	RDMADriverOcrdma    RDMADriverID = 7  // RDMA_DRIVER_OCRDMA
 	RDMADriverNes       RDMADriverID = 8  // RDMA_DRIVER_NES
 	RDMADriverI40iw     RDMADriverID = 9  // RDMA_DRIVER_I40IW
-	RDMADriverIrdma     RDMADriverID = 9  // RDMA_DRIVER_IRDMA
+	RDMADriverIrdma     RDMADriverID = 9  // RDMA_DRIVER_IRDMA, since rdma-core 36.0
 	RDMADriverVmwPvrdma RDMADriverID = 10 // RDMA_DRIVER_VMW_PVRDMA
 	RDMADriverQedr      RDMADriverID = 11 // RDMA_DRIVER_QEDR
 	RDMADriverHns       RDMADriverID = 12 // RDMA_DRIVER_HNS
@@ -482,8 +488,9 @@ const (
 	RDMADriverQib       RDMADriverID = 16 // RDMA_DRIVER_QIB
 	RDMADriverEfa       RDMADriverID = 17 // RDMA_DRIVER_EFA
 	RDMADriverSiw       RDMADriverID = 18 // RDMA_DRIVER_SIW
-	RDMADriverErdma     RDMADriverID = 19 // RDMA_DRIVER_ERDMA
-	RDMADriverMana      RDMADriverID = 20 // RDMA_DRIVER_MANA
+	RDMADriverErdma     RDMADriverID = 19 // RDMA_DRIVER_ERDMA, since rdma-core 43.0
+	RDMADriverMana      RDMADriverID = 20 // RDMA_DRIVER_MANA, since rdma-core 44.0
+	RDMADriverIonic     RDMADriverID = 21 // RDMA_DRIVER_IONIC, since rdma-core 61.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -531,6 +538,8 @@ func (v RDMADriverID) String() string {
 		return "RDMA_DRIVER_ERDMA"
 	case RDMADriverMana:
 		return "RDMA_DRIVER_MANA"
+	case RDMADriverIonic:
+		return "RDMA_DRIVER_IONIC"
 	}
 	return "RDMADriverID(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
@@ -559,6 +568,96 @@ func (v IBUverbsGIDType) String() string {
 		return "IB_UVERBS_GID_TYPE_ROCE_V2"
 	}
 	return "IBUverbsGIDType(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// IBUverbsBufferType is C's enum ib_uverbs_buffer_type of
+// infiniband/ib_user_ioctl_verbs.h, since rdma-core 64.0: one of the values below.
+type IBUverbsBufferType uint32
+
+// The values of IBUverbsBufferType.
+const (
+	IBUverbsBufferTypeDMABuf IBUverbsBufferType = 0 // IB_UVERBS_BUFFER_TYPE_DMABUF
+	IBUverbsBufferTypeVA     IBUverbsBufferType = 1 // IB_UVERBS_BUFFER_TYPE_VA
+)
+
+// String is C's name for v, or its number where C has none.
+func (v IBUverbsBufferType) String() string {
+	switch v {
+	case IBUverbsBufferTypeDMABuf:
+		return "IB_UVERBS_BUFFER_TYPE_DMABUF"
+	case IBUverbsBufferTypeVA:
+		return "IB_UVERBS_BUFFER_TYPE_VA"
+	}
+	return "IBUverbsBufferType(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// IBUverbsCompCntrEntry is C's enum ib_uverbs_comp_cntr_entry of
+// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: one of the values below.
+type IBUverbsCompCntrEntry uint32
+
+// The values of IBUverbsCompCntrEntry.
+const (
+	IBUverbsCompCntrEntryComp IBUverbsCompCntrEntry = 0 // IB_UVERBS_COMP_CNTR_ENTRY_COMP
+	IBUverbsCompCntrEntryErr  IBUverbsCompCntrEntry = 1 // IB_UVERBS_COMP_CNTR_ENTRY_ERR
+)
+
+// String is C's name for v, or its number where C has none.
+func (v IBUverbsCompCntrEntry) String() string {
+	switch v {
+	case IBUverbsCompCntrEntryComp:
+		return "IB_UVERBS_COMP_CNTR_ENTRY_COMP"
+	case IBUverbsCompCntrEntryErr:
+		return "IB_UVERBS_COMP_CNTR_ENTRY_ERR"
+	}
+	return "IBUverbsCompCntrEntry(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// IBUverbsCompCntrModifyOp is C's enum ib_uverbs_comp_cntr_modify_op of
+// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: one of the values below.
+type IBUverbsCompCntrModifyOp uint32
+
+// The values of IBUverbsCompCntrModifyOp.
+const (
+	IBUverbsCompCntrModifyOpSet IBUverbsCompCntrModifyOp = 0 // IB_UVERBS_COMP_CNTR_MODIFY_OP_SET
+	IBUverbsCompCntrModifyOpInc IBUverbsCompCntrModifyOp = 1 // IB_UVERBS_COMP_CNTR_MODIFY_OP_INC
+)
+
+// String is C's name for v, or its number where C has none.
+func (v IBUverbsCompCntrModifyOp) String() string {
+	switch v {
+	case IBUverbsCompCntrModifyOpSet:
+		return "IB_UVERBS_COMP_CNTR_MODIFY_OP_SET"
+	case IBUverbsCompCntrModifyOpInc:
+		return "IB_UVERBS_COMP_CNTR_MODIFY_OP_INC"
+	}
+	return "IBUverbsCompCntrModifyOp(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// IBUverbsQPAttachCompCntrOp is C's enum ib_uverbs_qp_attach_comp_cntr_op of
+// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: a set of the bits below.
+type IBUverbsQPAttachCompCntrOp uint32
+
+// The values of IBUverbsQPAttachCompCntrOp.
+const (
+	IBUverbsQPAttachCompCntrOpSend            IBUverbsQPAttachCompCntrOp = 0x1  // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_SEND
+	IBUverbsQPAttachCompCntrOpRecv            IBUverbsQPAttachCompCntrOp = 0x2  // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RECV
+	IBUverbsQPAttachCompCntrOpRDMARead        IBUverbsQPAttachCompCntrOp = 0x4  // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RDMA_READ
+	IBUverbsQPAttachCompCntrOpRemoteRDMARead  IBUverbsQPAttachCompCntrOp = 0x8  // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ
+	IBUverbsQPAttachCompCntrOpRDMAWrite       IBUverbsQPAttachCompCntrOp = 0x10 // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE
+	IBUverbsQPAttachCompCntrOpRemoteRDMAWrite IBUverbsQPAttachCompCntrOp = 0x20 // IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v IBUverbsQPAttachCompCntrOp) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(IBUverbsQPAttachCompCntrOpSend), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_SEND"},
+		{uint64(IBUverbsQPAttachCompCntrOpRecv), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RECV"},
+		{uint64(IBUverbsQPAttachCompCntrOpRDMARead), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RDMA_READ"},
+		{uint64(IBUverbsQPAttachCompCntrOpRemoteRDMARead), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ"},
+		{uint64(IBUverbsQPAttachCompCntrOpRDMAWrite), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE"},
+		{uint64(IBUverbsQPAttachCompCntrOpRemoteRDMAWrite), "IB_UVERBS_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE"},
+	})
 }
 
 // GIDType is what packets look like that use a GID.
@@ -805,7 +904,8 @@ func (v DeviceCapFlags) String() string {
 
 // ForkStatus is whether fork(2) spares registered memory.
 //
-// It is C's enum ibv_fork_status of infiniband/verbs.h: one of the values below.
+// It is C's enum ibv_fork_status of infiniband/verbs.h, since rdma-core 35.0: one of
+// the values below.
 type ForkStatus uint32
 
 // The values of ForkStatus.
@@ -865,7 +965,8 @@ func (v AtomicCap) String() string {
 
 // DMMask says which members of DM are there.
 //
-// It is C's enum ibv_dm_mask of infiniband/verbs.h: a set of the bits below.
+// It is C's enum ibv_dm_mask of infiniband/verbs.h, since rdma-core 35.0: a set of the
+// bits below.
 type DMMask uint32
 
 // The values of DMMask.
@@ -879,6 +980,29 @@ const (
 func (v DMMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(DMMaskHandle), "IBV_DM_MASK_HANDLE"},
+	})
+}
+
+// ODPGeneralCaps says whether there is on-demand paging.
+//
+// It is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the bits below.
+type ODPGeneralCaps uint32
+
+// The values of ODPGeneralCaps.
+const (
+	// There is.
+	ODPSupport ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
+
+	// One memory region may cover the whole address space.
+	ODPSupportImplicit ODPGeneralCaps = 0x2 // IBV_ODP_SUPPORT_IMPLICIT
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v ODPGeneralCaps) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(ODPSupport), "IBV_ODP_SUPPORT"},
+		{uint64(ODPSupportImplicit), "IBV_ODP_SUPPORT_IMPLICIT"},
 	})
 }
 
@@ -906,7 +1030,9 @@ const (
 	ODPSupportAtomic ODPTransportCapBits = 0x10 // IBV_ODP_SUPPORT_ATOMIC
 
 	// Receives of a shared receive queue.
-	ODPSupportSRQRecv ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
+	ODPSupportSRQRecv     ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
+	ODPSupportFlush       ODPTransportCapBits = 0x40 // IBV_ODP_SUPPORT_FLUSH, since rdma-core 58.0
+	ODPSupportAtomicWrite ODPTransportCapBits = 0x80 // IBV_ODP_SUPPORT_ATOMIC_WRITE, since rdma-core 58.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -919,29 +1045,8 @@ func (v ODPTransportCapBits) String() string {
 		{uint64(ODPSupportRead), "IBV_ODP_SUPPORT_READ"},
 		{uint64(ODPSupportAtomic), "IBV_ODP_SUPPORT_ATOMIC"},
 		{uint64(ODPSupportSRQRecv), "IBV_ODP_SUPPORT_SRQ_RECV"},
-	})
-}
-
-// ODPGeneralCaps says whether there is on-demand paging.
-//
-// It is C's enum ibv_odp_general_caps of infiniband/verbs.h: a set of the bits below.
-type ODPGeneralCaps uint32
-
-// The values of ODPGeneralCaps.
-const (
-	// There is.
-	ODPSupport ODPGeneralCaps = 0x1 // IBV_ODP_SUPPORT
-
-	// One memory region may cover the whole address space.
-	ODPSupportImplicit ODPGeneralCaps = 0x2 // IBV_ODP_SUPPORT_IMPLICIT
-)
-
-// String lists the bits of v by C's names, and what has none as a number; no bits are
-// "0".
-func (v ODPGeneralCaps) String() string {
-	return flagNames(uint64(v), "0", []flagName{
-		{uint64(ODPSupport), "IBV_ODP_SUPPORT"},
-		{uint64(ODPSupportImplicit), "IBV_ODP_SUPPORT_IMPLICIT"},
+		{uint64(ODPSupportFlush), "IBV_ODP_SUPPORT_FLUSH"},
+		{uint64(ODPSupportAtomicWrite), "IBV_ODP_SUPPORT_ATOMIC_WRITE"},
 	})
 }
 
@@ -1333,7 +1438,8 @@ const (
 	PortLinkSpeedHdrSup PortCapFlags2 = 0x20 // IBV_PORT_LINK_SPEED_HDR_SUP
 
 	// It knows lanes of 100 Gbit/s.
-	PortLinkSpeedNdrSup PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP
+	PortLinkSpeedNdrSup PortCapFlags2 = 0x400  // IBV_PORT_LINK_SPEED_NDR_SUP, since rdma-core 39.0
+	PortLinkSpeedXdrSup PortCapFlags2 = 0x1000 // IBV_PORT_LINK_SPEED_XDR_SUP, since rdma-core 49.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -1347,6 +1453,7 @@ func (v PortCapFlags2) String() string {
 		{uint64(PortLinkWidth2xSup), "IBV_PORT_LINK_WIDTH_2X_SUP"},
 		{uint64(PortLinkSpeedHdrSup), "IBV_PORT_LINK_SPEED_HDR_SUP"},
 		{uint64(PortLinkSpeedNdrSup), "IBV_PORT_LINK_SPEED_NDR_SUP"},
+		{uint64(PortLinkSpeedXdrSup), "IBV_PORT_LINK_SPEED_XDR_SUP"},
 	})
 }
 
@@ -1423,7 +1530,8 @@ const (
 	EventGIDChange EventType = 18 // IBV_EVENT_GID_CHANGE
 
 	// A work queue broke. Element: WQ.
-	EventWQFatal EventType = 19 // IBV_EVENT_WQ_FATAL
+	EventWQFatal           EventType = 19 // IBV_EVENT_WQ_FATAL
+	EventDeviceSpeedChange EventType = 20 // IBV_EVENT_DEVICE_SPEED_CHANGE, since rdma-core 62.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1469,6 +1577,8 @@ func (v EventType) String() string {
 		return "IBV_EVENT_GID_CHANGE"
 	case EventWQFatal:
 		return "IBV_EVENT_WQ_FATAL"
+	case EventDeviceSpeedChange:
+		return "IBV_EVENT_DEVICE_SPEED_CHANGE"
 	}
 	return "EventType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
@@ -1656,10 +1766,11 @@ const (
 	WCLocalInv WCOpcode = 6 // IBV_WC_LOCAL_INV
 
 	// A send with TCP segmentation.
-	WCTSO WCOpcode = 7 // IBV_WC_TSO
+	WCTSO   WCOpcode = 7 // IBV_WC_TSO
+	WCFlush WCOpcode = 8 // IBV_WC_FLUSH, since rdma-core 45.0
 
 	// An atomic write.
-	WCAtomicWrite WCOpcode = 9 // IBV_WC_ATOMIC_WRITE
+	WCAtomicWrite WCOpcode = 9 // IBV_WC_ATOMIC_WRITE, since rdma-core 44.0
 
 	// A receive. Its bit is set in all values of the receive side.
 	WCRecv WCOpcode = 128 // IBV_WC_RECV
@@ -1687,10 +1798,10 @@ const (
 	WCDriver1 WCOpcode = 135 // IBV_WC_DRIVER1
 
 	// The provider's own.
-	WCDriver2 WCOpcode = 136 // IBV_WC_DRIVER2
+	WCDriver2 WCOpcode = 136 // IBV_WC_DRIVER2, since rdma-core 36.0
 
 	// The provider's own.
-	WCDriver3 WCOpcode = 137 // IBV_WC_DRIVER3
+	WCDriver3 WCOpcode = 137 // IBV_WC_DRIVER3, since rdma-core 37.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -1712,6 +1823,8 @@ func (v WCOpcode) String() string {
 		return "IBV_WC_LOCAL_INV"
 	case WCTSO:
 		return "IBV_WC_TSO"
+	case WCFlush:
+		return "IBV_WC_FLUSH"
 	case WCAtomicWrite:
 		return "IBV_WC_ATOMIC_WRITE"
 	case WCRecv:
@@ -1894,7 +2007,9 @@ const (
 	AccessOnDemand AccessFlags = 0x40 // IBV_ACCESS_ON_DEMAND
 
 	// The memory has huge pages; of use with AccessOnDemand.
-	AccessHugetlb AccessFlags = 0x80 // IBV_ACCESS_HUGETLB
+	AccessHugetlb         AccessFlags = 0x80  // IBV_ACCESS_HUGETLB
+	AccessFlushGlobal     AccessFlags = 0x100 // IBV_ACCESS_FLUSH_GLOBAL, since rdma-core 45.0
+	AccessFlushPersistent AccessFlags = 0x200 // IBV_ACCESS_FLUSH_PERSISTENT, since rdma-core 45.0
 
 	// The device may write out of order: faster on some machines. What a program may
 	// see before the completion is then in no order at all.
@@ -1913,6 +2028,8 @@ func (v AccessFlags) String() string {
 		{uint64(AccessZeroBased), "IBV_ACCESS_ZERO_BASED"},
 		{uint64(AccessOnDemand), "IBV_ACCESS_ON_DEMAND"},
 		{uint64(AccessHugetlb), "IBV_ACCESS_HUGETLB"},
+		{uint64(AccessFlushGlobal), "IBV_ACCESS_FLUSH_GLOBAL"},
+		{uint64(AccessFlushPersistent), "IBV_ACCESS_FLUSH_PERSISTENT"},
 		{uint64(AccessRelaxedOrdering), "IBV_ACCESS_RELAXED_ORDERING"},
 	})
 }
@@ -1976,6 +2093,33 @@ func (v ReregMRFlags) String() string {
 	})
 }
 
+// MRInitAttrMask is C's enum ibv_mr_init_attr_mask of infiniband/verbs.h, since
+// rdma-core 59.0: a set of the bits below.
+type MRInitAttrMask uint32
+
+// The values of MRInitAttrMask.
+const (
+	RegMRMaskIOVA     MRInitAttrMask = 0x1  // IBV_REG_MR_MASK_IOVA
+	RegMRMaskAddr     MRInitAttrMask = 0x2  // IBV_REG_MR_MASK_ADDR
+	RegMRMaskFD       MRInitAttrMask = 0x4  // IBV_REG_MR_MASK_FD
+	RegMRMaskFDOffset MRInitAttrMask = 0x8  // IBV_REG_MR_MASK_FD_OFFSET
+	RegMRMaskDMAH     MRInitAttrMask = 0x10 // IBV_REG_MR_MASK_DMAH
+	RegMRMaskBuf      MRInitAttrMask = 0x20 // IBV_REG_MR_MASK_BUF, since rdma-core 64.0
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v MRInitAttrMask) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(RegMRMaskIOVA), "IBV_REG_MR_MASK_IOVA"},
+		{uint64(RegMRMaskAddr), "IBV_REG_MR_MASK_ADDR"},
+		{uint64(RegMRMaskFD), "IBV_REG_MR_MASK_FD"},
+		{uint64(RegMRMaskFDOffset), "IBV_REG_MR_MASK_FD_OFFSET"},
+		{uint64(RegMRMaskDMAH), "IBV_REG_MR_MASK_DMAH"},
+		{uint64(RegMRMaskBuf), "IBV_REG_MR_MASK_BUF"},
+	})
+}
+
 // MWType is the kind of a memory window.
 //
 // It is C's enum ibv_mw_type of infiniband/verbs.h: one of the values below.
@@ -2032,8 +2176,8 @@ const (
 	Rate50Gbps   Rate = 20 // IBV_RATE_50_GBPS
 	Rate400Gbps  Rate = 21 // IBV_RATE_400_GBPS
 	Rate600Gbps  Rate = 22 // IBV_RATE_600_GBPS
-	Rate800Gbps  Rate = 23 // IBV_RATE_800_GBPS
-	Rate1200Gbps Rate = 24 // IBV_RATE_1200_GBPS
+	Rate800Gbps  Rate = 23 // IBV_RATE_800_GBPS, since rdma-core 39.0
+	Rate1200Gbps Rate = 24 // IBV_RATE_1200_GBPS, since rdma-core 39.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2514,10 +2658,11 @@ const (
 	QPExWithSendWithInv QPCreateSendOpsFlags = 0x200 // IBV_QP_EX_WITH_SEND_WITH_INV
 
 	// Sends with TCP segmentation.
-	QPExWithTSO QPCreateSendOpsFlags = 0x400 // IBV_QP_EX_WITH_TSO
+	QPExWithTSO   QPCreateSendOpsFlags = 0x400 // IBV_QP_EX_WITH_TSO
+	QPExWithFlush QPCreateSendOpsFlags = 0x800 // IBV_QP_EX_WITH_FLUSH, since rdma-core 45.0
 
 	// Atomic writes.
-	QPExWithAtomicWrite QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE
+	QPExWithAtomicWrite QPCreateSendOpsFlags = 0x1000 // IBV_QP_EX_WITH_ATOMIC_WRITE, since rdma-core 44.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -2535,6 +2680,7 @@ func (v QPCreateSendOpsFlags) String() string {
 		{uint64(QPExWithBindMW), "IBV_QP_EX_WITH_BIND_MW"},
 		{uint64(QPExWithSendWithInv), "IBV_QP_EX_WITH_SEND_WITH_INV"},
 		{uint64(QPExWithTSO), "IBV_QP_EX_WITH_TSO"},
+		{uint64(QPExWithFlush), "IBV_QP_EX_WITH_FLUSH"},
 		{uint64(QPExWithAtomicWrite), "IBV_QP_EX_WITH_ATOMIC_WRITE"},
 	})
 }
@@ -2683,6 +2829,44 @@ func (v QPAttrMask) String() string {
 	})
 }
 
+// QueryQPDataInOrderFlags is C's enum ibv_query_qp_data_in_order_flags of
+// infiniband/verbs.h, since rdma-core 46.0: a set of the bits below.
+type QueryQPDataInOrderFlags uint32
+
+// The values of QueryQPDataInOrderFlags.
+const (
+	QueryQPDataInOrderReturnCaps QueryQPDataInOrderFlags = 0x1 // IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS
+	QueryQPDataInOrderDeviceOnly QueryQPDataInOrderFlags = 0x2 // IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY, since rdma-core 60.0
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v QueryQPDataInOrderFlags) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(QueryQPDataInOrderReturnCaps), "IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS"},
+		{uint64(QueryQPDataInOrderDeviceOnly), "IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY"},
+	})
+}
+
+// QueryQPDataInOrderCaps is C's enum ibv_query_qp_data_in_order_caps of
+// infiniband/verbs.h, since rdma-core 46.0: a set of the bits below.
+type QueryQPDataInOrderCaps uint32
+
+// The values of QueryQPDataInOrderCaps.
+const (
+	QueryQPDataInOrderWholeMsg        QueryQPDataInOrderCaps = 0x1 // IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG
+	QueryQPDataInOrderAligned128Bytes QueryQPDataInOrderCaps = 0x2 // IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v QueryQPDataInOrderCaps) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(QueryQPDataInOrderWholeMsg), "IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG"},
+		{uint64(QueryQPDataInOrderAligned128Bytes), "IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES"},
+	})
+}
+
 // QPState is the state of a queue pair. On the way up, it goes RESET, INIT, RTR, RTS.
 //
 // It is C's enum ibv_qp_state of infiniband/verbs.h: one of the values below.
@@ -2817,9 +3001,10 @@ const (
 
 	// The provider's own.
 	WRDriver1 WROpcode = 11 // IBV_WR_DRIVER1
+	WRFlush   WROpcode = 14 // IBV_WR_FLUSH, since rdma-core 45.0
 
 	// Write 8 bytes of remote memory so that nobody sees half of them. RC.
-	WRAtomicWrite WROpcode = 15 // IBV_WR_ATOMIC_WRITE
+	WRAtomicWrite WROpcode = 15 // IBV_WR_ATOMIC_WRITE, since rdma-core 44.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2849,6 +3034,8 @@ func (v WROpcode) String() string {
 		return "IBV_WR_TSO"
 	case WRDriver1:
 		return "IBV_WR_DRIVER1"
+	case WRFlush:
+		return "IBV_WR_FLUSH"
 	case WRAtomicWrite:
 		return "IBV_WR_ATOMIC_WRITE"
 	}
@@ -2893,6 +3080,46 @@ func (v SendFlags) String() string {
 		{uint64(SendInline), "IBV_SEND_INLINE"},
 		{uint64(SendIPCsum), "IBV_SEND_IP_CSUM"},
 	})
+}
+
+// PlacementType is C's enum ibv_placement_type of infiniband/verbs.h, since rdma-core
+// 45.0: a set of the bits below.
+type PlacementType uint32
+
+// The values of PlacementType.
+const (
+	FlushGlobal     PlacementType = 0x1 // IBV_FLUSH_GLOBAL
+	FlushPersistent PlacementType = 0x2 // IBV_FLUSH_PERSISTENT
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v PlacementType) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(FlushGlobal), "IBV_FLUSH_GLOBAL"},
+		{uint64(FlushPersistent), "IBV_FLUSH_PERSISTENT"},
+	})
+}
+
+// SelectivityLevel is C's enum ibv_selectivity_level of infiniband/verbs.h, since
+// rdma-core 45.0: one of the values below.
+type SelectivityLevel uint32
+
+// The values of SelectivityLevel.
+const (
+	FlushRange SelectivityLevel = 0 // IBV_FLUSH_RANGE
+	FlushMR    SelectivityLevel = 1 // IBV_FLUSH_MR
+)
+
+// String is C's name for v, or its number where C has none.
+func (v SelectivityLevel) String() string {
+	switch v {
+	case FlushRange:
+		return "IBV_FLUSH_RANGE"
+	case FlushMR:
+		return "IBV_FLUSH_MR"
+	}
+	return "SelectivityLevel(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
 // OpsWROpcode is an operation on the list of tagged buffers.
@@ -3197,6 +3424,54 @@ func (v CreateCQAttrFlags) String() string {
 	})
 }
 
+// QPAttachCompCntrOp is C's enum ibv_qp_attach_comp_cntr_op of infiniband/verbs.h,
+// since rdma-core 65.0: a set of the bits below.
+type QPAttachCompCntrOp uint32
+
+// The values of QPAttachCompCntrOp.
+const (
+	QPAttachCompCntrOpSend            QPAttachCompCntrOp = 0x1  // IBV_QP_ATTACH_COMP_CNTR_OP_SEND
+	QPAttachCompCntrOpRecv            QPAttachCompCntrOp = 0x2  // IBV_QP_ATTACH_COMP_CNTR_OP_RECV
+	QPAttachCompCntrOpRDMARead        QPAttachCompCntrOp = 0x4  // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ
+	QPAttachCompCntrOpRemoteRDMARead  QPAttachCompCntrOp = 0x8  // IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ
+	QPAttachCompCntrOpRDMAWrite       QPAttachCompCntrOp = 0x10 // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE
+	QPAttachCompCntrOpRemoteRDMAWrite QPAttachCompCntrOp = 0x20 // IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v QPAttachCompCntrOp) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(QPAttachCompCntrOpSend), "IBV_QP_ATTACH_COMP_CNTR_OP_SEND"},
+		{uint64(QPAttachCompCntrOpRecv), "IBV_QP_ATTACH_COMP_CNTR_OP_RECV"},
+		{uint64(QPAttachCompCntrOpRDMARead), "IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ"},
+		{uint64(QPAttachCompCntrOpRemoteRDMARead), "IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ"},
+		{uint64(QPAttachCompCntrOpRDMAWrite), "IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE"},
+		{uint64(QPAttachCompCntrOpRemoteRDMAWrite), "IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE"},
+	})
+}
+
+// CompCntrType is C's enum ibv_comp_cntr_type of infiniband/verbs.h, since rdma-core
+// 65.0: one of the values below.
+type CompCntrType uint32
+
+// The values of CompCntrType.
+const (
+	CompCntrTypeWrs   CompCntrType = 0 // IBV_COMP_CNTR_TYPE_WRS
+	CompCntrTypeBytes CompCntrType = 1 // IBV_COMP_CNTR_TYPE_BYTES
+)
+
+// String is C's name for v, or its number where C has none.
+func (v CompCntrType) String() string {
+	switch v {
+	case CompCntrTypeWrs:
+		return "IBV_COMP_CNTR_TYPE_WRS"
+	case CompCntrTypeBytes:
+		return "IBV_COMP_CNTR_TYPE_BYTES"
+	}
+	return "CompCntrType(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
 // ParentDomainInitAttrMask says which members of ParentDomainInitAttr count.
 //
 // It is C's enum ibv_parent_domain_init_attr_mask of infiniband/verbs.h: a set of the
@@ -3209,7 +3484,8 @@ const (
 	ParentDomainInitAttrAllocators ParentDomainInitAttrMask = 0x1 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
 
 	// PDContext counts.
-	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
+	ParentDomainInitAttrPDContext               ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
+	ParentDomainInitAttrAllowCcUnprotectedAlloc ParentDomainInitAttrMask = 0x4 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC, since rdma-core 64.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -3218,6 +3494,49 @@ func (v ParentDomainInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ParentDomainInitAttrAllocators), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS"},
 		{uint64(ParentDomainInitAttrPDContext), "IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT"},
+		{uint64(ParentDomainInitAttrAllowCcUnprotectedAlloc), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC"},
+	})
+}
+
+// TphMemType is C's enum ibv_tph_mem_type of infiniband/verbs.h, since rdma-core 59.0:
+// one of the values below.
+type TphMemType uint32
+
+// The values of TphMemType.
+const (
+	TphMemTypeVm TphMemType = 0 // IBV_TPH_MEM_TYPE_VM
+	TphMemTypePm TphMemType = 1 // IBV_TPH_MEM_TYPE_PM
+)
+
+// String is C's name for v, or its number where C has none.
+func (v TphMemType) String() string {
+	switch v {
+	case TphMemTypeVm:
+		return "IBV_TPH_MEM_TYPE_VM"
+	case TphMemTypePm:
+		return "IBV_TPH_MEM_TYPE_PM"
+	}
+	return "TphMemType(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
+// DMAHInitAttrMask is C's enum ibv_dmah_init_attr_mask of infiniband/verbs.h, since
+// rdma-core 59.0: a set of the bits below.
+type DMAHInitAttrMask uint32
+
+// The values of DMAHInitAttrMask.
+const (
+	DMAHInitAttrMaskCpuID      DMAHInitAttrMask = 0x1 // IBV_DMAH_INIT_ATTR_MASK_CPU_ID
+	DMAHInitAttrMaskPh         DMAHInitAttrMask = 0x2 // IBV_DMAH_INIT_ATTR_MASK_PH
+	DMAHInitAttrMaskTphMemType DMAHInitAttrMask = 0x4 // IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE
+)
+
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
+func (v DMAHInitAttrMask) String() string {
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(DMAHInitAttrMaskCpuID), "IBV_DMAH_INIT_ATTR_MASK_CPU_ID"},
+		{uint64(DMAHInitAttrMaskPh), "IBV_DMAH_INIT_ATTR_MASK_PH"},
+		{uint64(DMAHInitAttrMaskTphMemType), "IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE"},
 	})
 }
 
@@ -3347,6 +3666,10 @@ const DeviceRawScatterFCS = 17179869184
 // infiniband/verbs.h. A bit of DeviceCapFlagsEx: writes over PCI can be padded to whole
 // cache lines.
 const DevicePCIWriteEndPadding = 68719476736
+
+// DeviceCcDmaBounce is C's macro IBV_DEVICE_CC_DMA_BOUNCE of infiniband/verbs.h, since
+// rdma-core 64.0.
+const DeviceCcDmaBounce = 2199023255552
 
 // EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h. It is the length
 // of a MAC address in bytes.
@@ -3507,13 +3830,15 @@ type IBUverbsQueryPortRespEx struct {
 	_             structs.HostLayout
 	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
 	PortCapFlags2 uint16                // __u16 port_cap_flags2
-	Reserved      [6]uint8              // __u8 reserved[6]
+	Reserved      [2]uint8              // __u8 reserved[2]
+	ActiveSpeedEx uint32                // __u32 active_speed_ex, since rdma-core 49.0
 }
 
 func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsQueryPortRespEx{}.LegacyResp)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsQueryPortRespEx{}.PortCapFlags2)-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsQueryPortRespEx{}.Reserved)-42]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsQueryPortRespEx{}.ActiveSpeedEx)-44]
 	_ = [1]struct{}{}[unsafe.Sizeof(IBUverbsQueryPortRespEx{})-48]
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsQueryPortRespEx{})-4]
 }
@@ -3560,6 +3885,29 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsGIDEntry{}.NetdevIfindex)-28]
 	_ = [1]struct{}{}[unsafe.Sizeof(IBUverbsGIDEntry{})-32]
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsGIDEntry{})-8]
+}
+
+// IBUverbsBufferDesc is C's struct ib_uverbs_buffer_desc of
+// infiniband/ib_user_ioctl_verbs.h, 32 bytes, since rdma-core 64.0.
+type IBUverbsBufferDesc struct {
+	_             structs.HostLayout
+	Type          uint32 // __u32 type
+	FD            int32  // __s32 fd
+	Flags         uint32 // __u32 flags
+	OptionalFlags uint32 // __u32 optional_flags
+	Addr          uint64 // __aligned_u64 addr
+	Length        uint64 // __aligned_u64 length
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.Type)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.FD)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.Flags)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.OptionalFlags)-12]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.Addr)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(IBUverbsBufferDesc{}.Length)-24]
+	_ = [1]struct{}{}[unsafe.Sizeof(IBUverbsBufferDesc{})-32]
+	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsBufferDesc{})-8]
 }
 
 // GIDGlobal is the untagged struct at union ibv_gid.global in C, 16 bytes. It holds the
@@ -3697,7 +4045,7 @@ type DM struct {
 	CompMask DMMask // uint32_t comp_mask
 
 	// The kernel's number for it.
-	Handle uint32 // uint32_t handle
+	Handle uint32 // uint32_t handle, since rdma-core 35.0
 }
 
 func _() {
@@ -4163,7 +4511,7 @@ type DeviceAttrEx struct {
 	XRCODPCaps ODPTransportCapBits // uint32_t xrc_odp_caps
 
 	// How many ports it has, where 255 are not enough.
-	PhysPortCntEx uint32 // uint32_t phys_port_cnt_ex
+	PhysPortCntEx uint32 // uint32_t phys_port_cnt_ex, since rdma-core 35.0
 }
 
 func _() {
@@ -4190,7 +4538,7 @@ func _() {
 
 // PortAttr is the state of a port and its limits.
 //
-// It is C's struct ibv_port_attr of infiniband/verbs.h, 52 bytes.
+// It is C's struct ibv_port_attr of infiniband/verbs.h, 56 bytes.
 type PortAttr struct {
 	_ structs.HostLayout
 
@@ -4264,6 +4612,7 @@ type PortAttr struct {
 	// Bits of PortCapFlags2.
 	PortCapFlags2 uint16 // uint16_t port_cap_flags2
 	_             [2]byte
+	ActiveSpeedEx uint32 // uint32_t active_speed_ex, since rdma-core 49.0
 }
 
 func _() {
@@ -4289,7 +4638,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(PortAttr{}.LinkLayer)-46]
 	_ = [1]struct{}{}[unsafe.Offsetof(PortAttr{}.Flags)-47]
 	_ = [1]struct{}{}[unsafe.Offsetof(PortAttr{}.PortCapFlags2)-48]
-	_ = [1]struct{}{}[unsafe.Sizeof(PortAttr{})-52]
+	_ = [1]struct{}{}[unsafe.Offsetof(PortAttr{}.ActiveSpeedEx)-52]
+	_ = [1]struct{}{}[unsafe.Sizeof(PortAttr{})-56]
 	_ = [1]struct{}{}[unsafe.Alignof(PortAttr{})-4]
 }
 
@@ -4517,6 +4867,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(MWBindInfo{})-8]
 }
 
+// DMAH is C's struct ibv_dmah of infiniband/verbs.h, 8 bytes, since rdma-core 59.0.
+type DMAH struct {
+	_       structs.HostLayout
+	Context *Context // struct ibv_context *context
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAH{}.Context)-0]
+	_ = [1]struct{}{}[unsafe.Sizeof(DMAH{})-8]
+	_ = [1]struct{}{}[unsafe.Alignof(DMAH{})-8]
+}
+
 // PD is a protection domain: queue pairs use memory regions, windows and address
 // handles of their own domain alone.
 //
@@ -4656,6 +5018,37 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(MR{}.RKey)-40]
 	_ = [1]struct{}{}[unsafe.Sizeof(MR{})-48]
 	_ = [1]struct{}{}[unsafe.Alignof(MR{})-8]
+}
+
+// MRInitAttr is C's struct ibv_mr_init_attr of infiniband/verbs.h, 72 bytes, since
+// rdma-core 59.0.
+type MRInitAttr struct {
+	_        structs.HostLayout
+	Length   uint64 // size_t length
+	Access   int32  // int access
+	_        [4]byte
+	CompMask uint64  // uint64_t comp_mask
+	IOVA     uint64  // uint64_t iova
+	Addr     uintptr // void *addr
+	FD       int32   // int fd
+	_        [4]byte
+	FDOffset uint64 // uint64_t fd_offset
+	DMAH     *DMAH  // struct ibv_dmah *dmah
+	Buf      *Buf   // struct ibv_buf *buf, since rdma-core 64.0
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.Length)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.Access)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.CompMask)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.IOVA)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.Addr)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.FD)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.FDOffset)-48]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.DMAH)-56]
+	_ = [1]struct{}{}[unsafe.Offsetof(MRInitAttr{}.Buf)-64]
+	_ = [1]struct{}{}[unsafe.Sizeof(MRInitAttr{})-72]
+	_ = [1]struct{}{}[unsafe.Alignof(MRInitAttr{})-8]
 }
 
 // MW is a memory window: a part of a memory region opened for peers, and closed,
@@ -5480,6 +5873,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SGE{})-8]
 }
 
+// FDArr is C's struct ibv_fd_arr of infiniband/verbs.h, 16 bytes, since rdma-core 57.0.
+type FDArr struct {
+	_     structs.HostLayout
+	Arr   *int32 // int *arr
+	Count uint32 // uint32_t count
+	_     [4]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(FDArr{}.Arr)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(FDArr{}.Count)-8]
+	_ = [1]struct{}{}[unsafe.Sizeof(FDArr{})-16]
+	_ = [1]struct{}{}[unsafe.Alignof(FDArr{})-8]
+}
+
 // SendWRWRRDMA is the untagged struct at struct ibv_send_wr.wr.rdma in C, 16 bytes. It
 // names the remote memory of an RDMA read or write.
 type SendWRWRRDMA struct {
@@ -6078,6 +6486,11 @@ type QPExWRAbortFunc uintptr
 // wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
 // uint32_t, uint64_t, const void *).
 type QPExWRAtomicWriteFunc uintptr
+
+// QPExWRFlushFunc is the address of a C function, or 0: the type of wr_flush in struct
+// ibv_qp_ex, in C void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t,
+// uint8_t, uint8_t).
+type QPExWRFlushFunc uintptr
 
 // ECE is what two ends of a connection can do beyond the standard, exchanged when
 // connecting.
@@ -7504,6 +7917,71 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQInitAttrEx{})-8]
 }
 
+// CompCntrCaps is C's struct ibv_comp_cntr_caps of infiniband/verbs.h, 16 bytes, since
+// rdma-core 65.0.
+type CompCntrCaps struct {
+	_                    structs.HostLayout
+	MaxValue             uint64 // uint64_t max_value
+	MaxCounters          uint32 // uint32_t max_counters
+	SupportedQPAttachOps uint32 // uint32_t supported_qp_attach_ops
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrCaps{}.MaxValue)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrCaps{}.MaxCounters)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrCaps{}.SupportedQPAttachOps)-12]
+	_ = [1]struct{}{}[unsafe.Sizeof(CompCntrCaps{})-16]
+	_ = [1]struct{}{}[unsafe.Alignof(CompCntrCaps{})-8]
+}
+
+// CompCntr is C's struct ibv_comp_cntr of infiniband/verbs.h, 16 bytes, since rdma-core
+// 65.0.
+type CompCntr struct {
+	_       structs.HostLayout
+	Context *Context // struct ibv_context *context
+	Handle  uint32   // uint32_t handle
+	_       [4]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntr{}.Context)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntr{}.Handle)-8]
+	_ = [1]struct{}{}[unsafe.Sizeof(CompCntr{})-16]
+	_ = [1]struct{}{}[unsafe.Alignof(CompCntr{})-8]
+}
+
+// CompCntrInitAttr is C's struct ibv_comp_cntr_init_attr of infiniband/verbs.h, 12
+// bytes, since rdma-core 65.0.
+type CompCntrInitAttr struct {
+	_        structs.HostLayout
+	CompMask uint32       // uint32_t comp_mask
+	Type     CompCntrType // enum ibv_comp_cntr_type type
+	Flags    uint32       // uint32_t flags
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrInitAttr{}.CompMask)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrInitAttr{}.Type)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(CompCntrInitAttr{}.Flags)-8]
+	_ = [1]struct{}{}[unsafe.Sizeof(CompCntrInitAttr{})-12]
+	_ = [1]struct{}{}[unsafe.Alignof(CompCntrInitAttr{})-4]
+}
+
+// QPAttachCompCntrAttr is C's struct ibv_qp_attach_comp_cntr_attr of
+// infiniband/verbs.h, 8 bytes, since rdma-core 65.0.
+type QPAttachCompCntrAttr struct {
+	_        structs.HostLayout
+	CompMask uint32 // uint32_t comp_mask
+	OpMask   uint32 // uint32_t op_mask
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttachCompCntrAttr{}.CompMask)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttachCompCntrAttr{}.OpMask)-4]
+	_ = [1]struct{}{}[unsafe.Sizeof(QPAttachCompCntrAttr{})-8]
+	_ = [1]struct{}{}[unsafe.Alignof(QPAttachCompCntrAttr{})-4]
+}
+
 // ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc
 // in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *,
 // size_t, size_t, uint64_t).
@@ -7549,6 +8027,26 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(ParentDomainInitAttr{}.PDContext)-40]
 	_ = [1]struct{}{}[unsafe.Sizeof(ParentDomainInitAttr{})-48]
 	_ = [1]struct{}{}[unsafe.Alignof(ParentDomainInitAttr{})-8]
+}
+
+// DMAHInitAttr is C's struct ibv_dmah_init_attr of infiniband/verbs.h, 12 bytes, since
+// rdma-core 59.0.
+type DMAHInitAttr struct {
+	_          structs.HostLayout
+	CompMask   uint32 // uint32_t comp_mask
+	CpuID      uint32 // uint32_t cpu_id
+	Ph         uint8  // uint8_t ph
+	TphMemType uint8  // uint8_t tph_mem_type
+	_          [2]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.CompMask)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.CpuID)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.Ph)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.TphMemType)-9]
+	_ = [1]struct{}{}[unsafe.Sizeof(DMAHInitAttr{})-12]
+	_ = [1]struct{}{}[unsafe.Alignof(DMAHInitAttr{})-4]
 }
 
 // CountersInitAttr is for wishes of a later time.
@@ -7627,6 +8125,34 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Sizeof(ValuesEx{})-24]
 	_ = [1]struct{}{}[unsafe.Alignof(ValuesEx{})-8]
 }
+
+// VerbsContextFreeBufFunc is the address of a C function, or 0: the type of free_buf in
+// struct verbs_context, in C void (*free_buf)(struct ibv_buf *).
+type VerbsContextFreeBufFunc uintptr
+
+// VerbsContextAllocBufFunc is the address of a C function, or 0: the type of alloc_buf
+// in struct verbs_context, in C void *(*alloc_buf)(struct ibv_pd *, size_t, struct
+// ibv_buf **).
+type VerbsContextAllocBufFunc uintptr
+
+// VerbsContextDMExportDMABufFDFunc is the address of a C function, or 0: the type of
+// dm_export_dmabuf_fd in struct verbs_context, in C int (*dm_export_dmabuf_fd)(struct
+// ibv_dm *).
+type VerbsContextDMExportDMABufFDFunc uintptr
+
+// VerbsContextRegMRExFunc is the address of a C function, or 0: the type of reg_mr_ex
+// in struct verbs_context, in C struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct
+// ibv_mr_init_attr *).
+type VerbsContextRegMRExFunc uintptr
+
+// VerbsContextDeallocDMAHFunc is the address of a C function, or 0: the type of
+// dealloc_dmah in struct verbs_context, in C int (*dealloc_dmah)(struct ibv_dmah *).
+type VerbsContextDeallocDMAHFunc uintptr
+
+// VerbsContextAllocDMAHFunc is the address of a C function, or 0: the type of
+// alloc_dmah in struct verbs_context, in C struct ibv_dmah *(*alloc_dmah)(struct
+// ibv_context *, struct ibv_dmah_init_attr *).
+type VerbsContextAllocDMAHFunc uintptr
 
 // VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
 // query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
@@ -7930,6 +8456,12 @@ func OpsWRAt(address uintptr) *OpsWR {
 	// Safe as far as the caller is right: an address of C's becomes the pointer that it
 	// is.
 	return *(**OpsWR)(unsafe.Pointer(&address))
+}
+
+// Buf is C's struct ibv_buf, which the headers declare and do not define: only pointers
+// to it have a use.
+type Buf struct {
+	_ structs.HostLayout
 }
 
 // VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not

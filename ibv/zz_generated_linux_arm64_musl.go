@@ -185,7 +185,7 @@ func _() {
 // and WRComplete or WRAbort, each operation is begun by its function and finished by
 // one that sets its data.
 //
-// It is C's struct ibv_qp_ex of infiniband/verbs.h, 352 bytes.
+// It is C's struct ibv_qp_ex of infiniband/verbs.h, 360 bytes.
 type QPEx struct {
 	_ structs.HostLayout
 
@@ -263,7 +263,8 @@ type QPEx struct {
 	WRAbort QPExWRAbortFunc // void (*wr_abort)(struct ibv_qp_ex *)
 
 	// Begins an atomic write.
-	WRAtomicWrite QPExWRAtomicWriteFunc // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *)
+	WRAtomicWrite QPExWRAtomicWriteFunc // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *), since rdma-core 44.0
+	WRFlush       QPExWRFlushFunc       // void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t), since rdma-core 45.0
 }
 
 func _() {
@@ -292,7 +293,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(QPEx{}.WRComplete)-328]
 	_ = [1]struct{}{}[unsafe.Offsetof(QPEx{}.WRAbort)-336]
 	_ = [1]struct{}{}[unsafe.Offsetof(QPEx{}.WRAtomicWrite)-344]
-	_ = [1]struct{}{}[unsafe.Sizeof(QPEx{})-352]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPEx{}.WRFlush)-352]
+	_ = [1]struct{}{}[unsafe.Sizeof(QPEx{})-360]
 	_ = [1]struct{}{}[unsafe.Alignof(QPEx{})-8]
 }
 
@@ -529,9 +531,15 @@ func _() {
 // at its front, so a function has a fixed distance from the Context, and Sz tells
 // whether the library is new enough to have it.
 //
-// It is C's struct verbs_context of infiniband/verbs.h, 648 bytes.
+// It is C's struct verbs_context of infiniband/verbs.h, 696 bytes.
 type VerbsContext struct {
-	_ structs.HostLayout
+	_                structs.HostLayout
+	FreeBuf          VerbsContextFreeBufFunc          // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
+	AllocBuf         VerbsContextAllocBufFunc         // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
+	DMExportDMABufFD VerbsContextDMExportDMABufFDFunc // int (*dm_export_dmabuf_fd)(struct ibv_dm *), since rdma-core 62.0
+	RegMREx          VerbsContextRegMRExFunc          // struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *), since rdma-core 59.0
+	DeallocDMAH      VerbsContextDeallocDMAHFunc      // int (*dealloc_dmah)(struct ibv_dmah *), since rdma-core 59.0
+	AllocDMAH        VerbsContextAllocDMAHFunc        // struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *), since rdma-core 59.0
 
 	// Asks for a port's attributes.
 	QueryPort VerbsContextQueryPortFunc // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
@@ -652,48 +660,54 @@ type VerbsContext struct {
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryPort)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AdviseMR)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocNullMR)-16]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ReadCounters)-24]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AttachCountersPointFlow)-32]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateCounters)-40]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyCounters)-48]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.RegDMMR)-56]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocDM)-64]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.FreeDM)-72]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyFlowActionESP)-80]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyFlowAction)-88]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateFlowActionESP)-96]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyQPRateLimit)-104]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocParentDomain)-112]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DeallocTD)-120]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocTD)-128]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyCQ)-136]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.PostSRQOps)-144]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyRWQIndTable)-152]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateRWQIndTable)-160]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyWQ)-168]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyWQ)-176]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateWQ)-184]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryRtValues)-192]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateCQEx)-200]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Priv)-208]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryDeviceEx)-216]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.IbvDestroyFlow)-224]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder2)-232]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.IbvCreateFlow)-240]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder1)-248]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.OpenQP)-256]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateQPEx)-264]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.GetSRQNum)-272]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateSRQEx)-280]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.OpenXRCD)-288]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CloseXRCD)-296]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder3)-304]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Sz)-312]
-	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Context)-320]
-	_ = [1]struct{}{}[unsafe.Sizeof(VerbsContext{})-648]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.FreeBuf)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocBuf)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DMExportDMABufFD)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.RegMREx)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DeallocDMAH)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocDMAH)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryPort)-48]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AdviseMR)-56]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocNullMR)-64]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ReadCounters)-72]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AttachCountersPointFlow)-80]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateCounters)-88]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyCounters)-96]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.RegDMMR)-104]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocDM)-112]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.FreeDM)-120]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyFlowActionESP)-128]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyFlowAction)-136]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateFlowActionESP)-144]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyQPRateLimit)-152]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocParentDomain)-160]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DeallocTD)-168]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.AllocTD)-176]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyCQ)-184]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.PostSRQOps)-192]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyRWQIndTable)-200]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateRWQIndTable)-208]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.DestroyWQ)-216]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ModifyWQ)-224]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateWQ)-232]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryRtValues)-240]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateCQEx)-248]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Priv)-256]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.QueryDeviceEx)-264]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.IbvDestroyFlow)-272]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder2)-280]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.IbvCreateFlow)-288]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder1)-296]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.OpenQP)-304]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateQPEx)-312]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.GetSRQNum)-320]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CreateSRQEx)-328]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.OpenXRCD)-336]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.CloseXRCD)-344]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.ABIPlaceholder3)-352]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Sz)-360]
+	_ = [1]struct{}{}[unsafe.Offsetof(VerbsContext{}.Context)-368]
+	_ = [1]struct{}{}[unsafe.Sizeof(VerbsContext{})-696]
 	_ = [1]struct{}{}[unsafe.Alignof(VerbsContext{})-8]
 }
 

@@ -18,6 +18,15 @@ func typeDoc(name, c, about string) string {
 	return "// " + name + about + "\n//\n// It is " + c + "."
 }
 
+// since is the release that brought a declaration, where it is known, for the
+// end of what a comment says of its C original.
+func (s *scope) since(what, name string) string {
+	if release := s.facts.SinceOf(what, name); release != "" {
+		return ", since rdma-core " + release
+	}
+	return ""
+}
+
 // wholeLine is a comment that has its line to itself. The lines that tools
 // read have no space after the slashes, but for the mark of generated code.
 var wholeLine = regexp.MustCompile(`(?m)^\t*// .*$`)

@@ -36,7 +36,7 @@ func (w *writer) enum(e *abi.Enum) error {
 		if typ != "" {
 			def.Id(typ)
 		}
-		defs = append(defs, def.Op("=").Add(lit).Comment(en.Name))
+		defs = append(defs, def.Op("=").Add(lit).Comment(en.Name+w.since("enumerator", en.Name)))
 	}
 	if typ == "" {
 		key := fmt.Sprintf("enum of %s", e.Enumerators[0].Name)
@@ -52,7 +52,7 @@ func (w *writer) enum(e *abi.Enum) error {
 		what = "a set of the bits below"
 	}
 	w.add(typ,
-		jen.Comment(typeDoc(typ, fmt.Sprintf("C's enum %s of %s: %s", e.Name, e.Header, what), w.words.about(e.Name))),
+		jen.Comment(typeDoc(typ, fmt.Sprintf("C's enum %s of %s%s: %s", e.Name, e.Header, w.since("enum", e.Name), what), w.words.about(e.Name))),
 		jen.Type().Id(typ).Id(fmt.Sprintf("%s%d", kind, 8*e.Size)),
 		jen.Comment(fmt.Sprintf("The values of %s.", typ)),
 		jen.Const().Defs(defs...),
@@ -126,7 +126,7 @@ func (w *writer) macro(m *abi.Macro) error {
 		return fmt.Errorf("%s:%d: %s: %w", m.Header, m.Line, m.Name, err)
 	}
 	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is C's macro %s of %s.%s", name, m.Name, m.Header, w.words.about(m.Name))),
+		jen.Comment(fmt.Sprintf("%s is C's macro %s of %s%s.%s", name, m.Name, m.Header, w.since("macro", m.Name), w.words.about(m.Name))),
 		jen.Const().Id(name).Op("=").Add(lit))
 	return nil
 }

@@ -49,7 +49,7 @@ func (w *writer) record(r *abi.Record) error {
 	if r.Typedef {
 		c = r.Name
 	}
-	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes", c, r.Header, r.Size), w.words.about(r.Name))
+	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes%s", c, r.Header, r.Size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
 	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc)
 }
 
@@ -87,6 +87,12 @@ func (b *body) fill(r *abi.Record) error {
 	}
 	b.pad(b.size)
 	return nil
+}
+
+// sinceMember is the release that brought a member of a record that was there
+// before.
+func (b *body) sinceMember(f *abi.Field) string {
+	return b.w.since("member", b.path+"."+f.Name)
 }
 
 // alignAs gives the Go struct C's alignment where its fields would not.
@@ -171,7 +177,7 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	if text := b.w.words.about(b.path + "." + f.Name); text != "" {
 		b.fields = append(b.fields, jen.Line(), jen.Comment(text[1:]))
 	}
-	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)))
+	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)+b.sinceMember(f)))
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(name)), offset)
 	return b.helpers(f, name)
@@ -206,11 +212,13 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 		return gotype{}, err
 	}
 	if tag := b.w.words.enum[b.path+"."+f.Name]; tag != "" {
-		e := b.w.enums[tag]
-		if e == nil || e.Size != f.Size {
-			return gotype{}, fmt.Errorf("%s: words give it the type enum %s, which is not an enumeration of its size", at, tag)
+		// A release that is older than the enumeration has the integer only.
+		if e := b.w.enums[tag]; e != nil {
+			if e.Size != f.Size {
+				return gotype{}, fmt.Errorf("%s: words give it the type enum %s, which is not of its size", at, tag)
+			}
+			typ.code = jen.Id(b.w.name(tag))
 		}
-		typ.code = jen.Id(b.w.name(tag))
 	}
 	return typ, nil
 }

@@ -1,12 +1,14 @@
 package gosrc
 
 import (
+	"bytes"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/goverbs/goverbs/gen/internal/cheader"
+	"github.com/goverbs/goverbs/gen/internal/abi"
 	"github.com/goverbs/goverbs/headers"
 )
 
@@ -14,10 +16,7 @@ import (
 // is misspelt.
 func TestWordsAreUsed(t *testing.T) {
 	stale := func(text string) []string {
-		target, err := headers.ParseTarget("linux/amd64")
-		require.NoError(t, err)
-		facts, err := cheader.Parse(cheader.Source{Header: "infiniband/verbs.h", IncludeDirs: []string{"/usr/include"}}, target)
-		require.NoError(t, err)
+		facts := newest(t)
 		table, err := parseWords(text)
 		require.NoError(t, err)
 		_, err = declare(facts, table)
@@ -25,8 +24,30 @@ func TestWordsAreUsed(t *testing.T) {
 		return table.stale()
 	}
 	assert.Empty(t, stale(wordsText), "words.txt describes what infiniband/verbs.h does not declare")
+	for member, tag := range mustWords(t).enum {
+		assert.True(t, slices.ContainsFunc(newest(t).Enums, func(e *abi.Enum) bool { return e.Name == tag }), "%s: there is no enum %s", member, tag)
+	}
 	assert.Equal(t, []string{"ibv_gone", "ibv_recv_wr.gone"},
 		stale(wordsText+"\nibv_recv_wr.gone\n\tIt is not there.\nibv_gone\n\tNor is this.\n"))
+}
+
+// newest is what the newest release declares.
+func newest(t *testing.T) *abi.Facts {
+	t.Helper()
+	text, err := headers.Facts("65.0")
+	require.NoError(t, err)
+	all, err := abi.ReadAll(bytes.NewReader(text))
+	require.NoError(t, err)
+	i := slices.IndexFunc(all, func(f *abi.Facts) bool { return f.Target() == "linux/amd64/glibc" })
+	require.GreaterOrEqual(t, i, 0)
+	return all[i]
+}
+
+func mustWords(t *testing.T) *words {
+	t.Helper()
+	table, err := parseWords(wordsText)
+	require.NoError(t, err)
+	return table
 }
 
 func TestWordsForm(t *testing.T) {

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// include makes an include folder with one header.
+func include(t *testing.T, name, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, filepath.FromSlash(name))
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	return dir
+}
+
+const (
+	oldHeader = `
+struct pair { int a; int b; };
+struct tail { struct pair p; };
+enum colour { RED, GREEN };
+#define LIMIT 10
+int paint(struct pair *, enum colour);
+`
+	newHeader = `
+struct pair { int a; int b; };
+struct tail { struct pair p; int more; };
+enum colour { RED, GREEN, BLUE };
+#define LIMIT 10
+#define DEPTH 3
+struct fresh { long x; };
+int paint(struct pair *, enum colour);
+int scrape(struct fresh *);
+`
+)
+
+// What was generated is never taken away: older headers change nothing, newer
+// ones add, and the order in which they come does not matter.
+func TestGenerateOnlyAdds(t *testing.T) {
+	older, newer := include(t, "infiniband/x.h", oldHeader), include(t, "infiniband/x.h", newHeader)
+	args := func(cmd, dir, headers, version string) []string {
+		return []string{cmd, "-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir, "-version", version}
+	}
+	read := func(dir string) string {
+		text, err := os.ReadFile(filepath.Join(dir, "zz_generated.go"))
+		require.NoError(t, err)
+		return string(text)
+	}
+	up, fresh := filepath.Join(t.TempDir(), "x"), t.TempDir()
+	gen(t, args("generate", up, older, "1.0")...)
+	assert.NotContains(t, read(up), "Fresh")
+	said := gen(t, args("generate", up, newer, "2.0")...)
+	for _, want := range []string{
+		"infiniband/x.h 2.0 adds:", "grown: struct tail", "size 8 became 12", "added: enumerator BLUE",
+		"added: macro DEPTH", "added: struct fresh", "added: function scrape",
+	} {
+		assert.Contains(t, said, want)
+	}
+	for _, want := range []string{
+		"type Fresh struct", "// BLUE, since rdma-core 2.0", "struct fresh of infiniband/x.h, 8 bytes, since rdma-core 2.0",
+		"// int more, since rdma-core 2.0", "macro DEPTH of infiniband/x.h, since rdma-core 2.0",
+	} {
+		assert.Contains(t, read(up), want)
+	}
+	before := read(up)
+	assert.Contains(t, gen(t, args("generate", up, older, "1.0")...), "infiniband/x.h 1.0 is covered\n"+up+" is up to date")
+	assert.Contains(t, gen(t, args("check", up, older, "1.0")...), "1.0 is covered")
+	assert.Contains(t, gen(t, args("check", up, newer, "2.0")...), "2.0 is covered")
+	assert.Equal(t, before, read(up))
+
+	gen(t, args("generate", fresh, newer, "2.0")...)
+	gen(t, args("generate", fresh, older, "1.0")...)
+	assert.Contains(t, read(fresh), "type Fresh struct")
+}
+
+// Each header has what the other lacks: the bindings have both.
+func TestGenerateJoins(t *testing.T) {
+	left := include(t, "infiniband/x.h", "enum e { A, B = 1 };\nstruct l { int x; };\nstruct both { int a; };\n")
+	right := include(t, "infiniband/x.h", "enum e { A, C = 2 };\nstruct r { int x; };\nstruct both { int a; int b; };\n")
+	var texts []string
+	for _, order := range [][]string{{left, right, left}, {right, left, right}} {
+		dir := t.TempDir()
+		for _, headers := range order {
+			gen(t, "generate", "-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "zz_generated.go"))
+		require.NoError(t, err)
+		for _, want := range []string{"type L struct", "type R struct", "= 1 // B", "= 2 // C", "// int b"} {
+			assert.Contains(t, string(text), want)
+		}
+		texts = append(texts, string(text))
+	}
+	assert.Len(t, texts[1], len(texts[0]))
+}
+
+// A header that contradicts what is known is refused, and no file is touched.
+func TestGenerateRefusesWhatChanged(t *testing.T) {
+	for _, c := range []struct{ name, header, want string }{
+		{"layout", "struct pair { long a; int b; };", "changed: struct pair\n      a (4 bytes at 0) became (8 bytes at 0)"},
+		{"order", "struct pair { int b; int a; };", "changed: struct pair"},
+		{"member", "struct pair { int a; unsigned b; };", "b was int, is unsigned int"},
+		{"value", "enum colour { GREEN, RED };", "renumbered: enumerator RED\n      0 became 1"},
+		{"macro", "#define LIMIT 11", "renumbered: macro LIMIT\n      10 became 11"},
+		{"prototype", "struct pair; enum colour { RED, GREEN }; long paint(struct pair *, enum colour);", "changed: function paint"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			generate := func(headers string) []string {
+				return []string{"generate", "-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir}
+			}
+			gen(t, generate(include(t, "infiniband/x.h", oldHeader))...)
+			before := files(t, dir)
+			changed := include(t, "infiniband/x.h", c.header+"\nstruct fresh { int x; };\n")
+			assert.ErrorContains(t, genFails(t, generate(changed)...), c.want)
+			check := append([]string{"check"}, generate(changed)[1:]...)
+			assert.ErrorContains(t, genFails(t, check...), c.want)
+			assert.Equal(t, before, files(t, dir))
+		})
+	}
+}
+
+// files reads all files of a folder.
+func files(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	out := map[string]string{}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		require.NoError(t, err)
+		out[e.Name()] = string(text)
+	}
+	return out
+}
+
+func TestCheckShowsWhatDiffers(t *testing.T) {
+	headers, dir := include(t, "infiniband/x.h", oldHeader), t.TempDir()
+	args := []string{"-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir}
+	gen(t, append([]string{"generate"}, args...)...)
+	name := filepath.Join(dir, "zz_generated.go")
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(name, append(text, "var mine int\n"...), 0o644))
+	old := filepath.Join(dir, "zz_generated_old.go")
+	require.NoError(t, os.WriteFile(old, []byte("// Code generated by \"gen generate -header x\"; DO NOT EDIT.\npackage x\n"), 0o644))
+
+	out, err := output("check", args...)
+	require.Error(t, err)
+	assert.Contains(t, out, "-var mine int\n")
+	assert.Contains(t, out, old+" ought not to be there")
+	assert.NotContains(t, out, "+var")
+
+	said := gen(t, append([]string{"generate"}, args...)...)
+	assert.Contains(t, said, old+" removed")
+	gen(t, append([]string{"check"}, args...)...)
+}
+
+// A facts file stands in for the headers.
+func TestGenerateFromFacts(t *testing.T) {
+	headers := include(t, "infiniband/x.h", newHeader)
+	file := filepath.Join(t.TempDir(), "x.json.gz")
+	gen(t, "facts", "-header", "infiniband/x.h", "-I", headers, "-all", "-version", "2.0", "-o", file)
+	direct, byFacts := t.TempDir(), t.TempDir()
+	gen(t, "generate", "-header", "infiniband/x.h", "-package", "x", "-I", headers, "-version", "2.0", "-o", direct)
+	gen(t, "generate", "-header", "infiniband/x.h", "-package", "x", "-facts", file, "-o", byFacts)
+	want, got := files(t, direct), files(t, byFacts)
+	require.NotEmpty(t, want)
+	delete(want, factsName)
+	delete(got, factsName)
+	assert.Equal(t, want, got)
+	assert.ErrorContains(t, genFails(t, "generate", "-facts", file, "-o", byFacts), "is of infiniband/x.h, not of infiniband/verbs.h")
+}
