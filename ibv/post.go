@@ -33,7 +33,7 @@ func (qp *QP) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 	if result == 0 && refused == nil {
 		return nil, nil
 	}
-	return refusedRecv(opPostRecv, wr, result, errno, refused)
+	return refusedRecv(opPostRecv, wr, result, errno, uintptr(refused))
 }
 
 // PostRecv posts the list of receive work requests that starts at wr to the
@@ -48,7 +48,7 @@ func (srq *SRQ) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 	if result == 0 && refused == nil {
 		return nil, nil
 	}
-	return refusedRecv(opPostSRQRecv, wr, result, errno, refused)
+	return refusedRecv(opPostSRQRecv, wr, result, errno, uintptr(refused))
 }
 
 // PostSend posts the list of send work requests that starts at wr to the queue
@@ -66,58 +66,53 @@ func (qp *QP) PostSend(wr *SendWR) (bad *SendWR, err error) {
 	if result == 0 && refused == nil {
 		return nil, nil
 	}
-	return refusedSend(opPostSend, wr, result, errno, refused)
+	return refusedSend(opPostSend, wr, result, errno, uintptr(refused))
 }
 
 // refusedRecv sorts out what a provider's refusal means. A result of 0 with
 // something that is not in the list is none: no provider leaves a foreign
-// pointer on purpose.
-func refusedRecv(op postOp, wr *RecvWR, result, errno int32, refused unsafe.Pointer) (*RecvWR, error) {
-	bad := (*RecvWR)(refused)
-	if !contains(wr, bad, func(e *RecvWR) *RecvWR { return e.Next }) {
-		if result == 0 {
-			return nil, nil
-		}
-		return nil, postFailed(op, result, errno, true)
+// pointer on purpose. What the provider left is an address until it has been
+// found in the list, for it may be the address of anything.
+func refusedRecv(op postOp, wr *RecvWR, result, errno int32, refused uintptr) (*RecvWR, error) {
+	bad := find(wr, refused, func(e *RecvWR) *RecvWR { return e.Next })
+	if bad == nil && result == 0 {
+		return nil, nil
 	}
-	return bad, postFailed(op, result, errno, false)
+	return bad, postFailed(op, result, errno, bad == nil)
 }
 
 // refusedSend is refusedRecv for sends.
-func refusedSend(op postOp, wr *SendWR, result, errno int32, refused unsafe.Pointer) (*SendWR, error) {
-	bad := (*SendWR)(refused)
-	if !contains(wr, bad, func(e *SendWR) *SendWR { return e.Next }) {
-		if result == 0 {
-			return nil, nil
-		}
-		return nil, postFailed(op, result, errno, true)
+func refusedSend(op postOp, wr *SendWR, result, errno int32, refused uintptr) (*SendWR, error) {
+	bad := find(wr, refused, func(e *SendWR) *SendWR { return e.Next })
+	if bad == nil && result == 0 {
+		return nil, nil
 	}
-	return bad, postFailed(op, result, errno, false)
+	return bad, postFailed(op, result, errno, bad == nil)
 }
 
-// contains reports whether e is in the list that starts at first. A list that
-// runs in a circle, which a full queue may have cut short, is walked once: a
-// second pointer at twice the speed meets the first one.
-func contains[T any](first, e *T, next func(*T) *T) bool {
-	if e == nil {
-		return false
+// find is the element with an address in the list that starts at first, or nil.
+// A list that runs in a circle, which a full queue may have cut short, is walked
+// once: a second pointer at twice the speed meets the first one.
+func find[T any](first *T, address uintptr, next func(*T) *T) *T {
+	if address == 0 {
+		return nil
 	}
 	fast := first
 	for slow := first; slow != nil; slow = next(slow) {
-		if slow == e {
-			return true
+		if uintptr(unsafe.Pointer(slow)) == address {
+			return slow
 		}
 		for range 2 {
 			if fast != nil {
-				if fast == e {
-					return true
+				if uintptr(unsafe.Pointer(fast)) == address {
+					return fast
 				}
 				fast = next(fast)
 			}
 		}
 		if fast != nil && fast == slow {
-			return false
+			return nil
 		}
 	}
-	return false
+	return nil
 }
