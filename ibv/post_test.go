@@ -68,6 +68,37 @@ var forms = []form{
 		c := sendChain(t, n+5, 2)
 		return sendPosted(t, c, p.srqQP, 2, n+5, func() (int, error) { return c.PostRange(p.srqQP, 2, 2+n) })
 	}},
+	{"RecvChain.PostPicked", "post receive", func(t testing.TB, p *provider, n int) posted {
+		c, picks := recvChain(t, n+5, 0), pick(n)
+		for k, i := range picks {
+			c.WR(i).WRID = uint64(firstID + k)
+		}
+		return recvPosted(t, c, p.qp, picks[0], n+5, func() (int, error) { return c.PostPicked(p.qp, picks) })
+	}},
+	{"RecvChain.PostSRQPicked", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		c, picks := recvChain(t, n+5, 0), pick(n)
+		for k, i := range picks {
+			c.WR(i).WRID = uint64(firstID + k)
+		}
+		return recvPosted(t, c, p.srq, picks[0], n+5, func() (int, error) { return c.PostSRQPicked(p.srq, picks) })
+	}},
+	{"SendChain.PostPicked", "post send", func(t testing.TB, p *provider, n int) posted {
+		c, picks := sendChain(t, n+5, 0), pick(n)
+		for k, i := range picks {
+			c.WR(i).WRID = uint64(firstID + k)
+		}
+		return sendPosted(t, c, p.qp, picks[0], n+5, func() (int, error) { return c.PostPicked(p.qp, picks) })
+	}},
+}
+
+// pick picks n of n+5 work requests, the last and the first among them, in no
+// order.
+func pick(n int) []int {
+	picks := []int{n + 4, 0}
+	for i := range n - 2 {
+		picks = append(picks, 2+(i*3)%(n+2))
+	}
+	return picks[:n]
 }
 
 const firstID = 100
