@@ -2,6 +2,7 @@ package gosrc
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -117,7 +118,7 @@ func literal(text string, hex bool) (jen.Code, error) {
 
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
-	name := goName(m.Name)
+	name := w.free(goName(m.Name), strings.TrimLeft(m.Name, "_"))
 	if err := w.claim(name, fmt.Sprintf("%s (%s:%d)", m.Name, m.Header, m.Line)); err != nil {
 		return err
 	}

@@ -99,7 +99,7 @@ func (b *body) sinceMember(f *abi.Field) string {
 func (b *body) alignAs(align int64, r *abi.Record) error {
 	natural := int64(1)
 	for _, f := range r.Fields {
-		if f.BitSize == nil && f.Size > 0 && f.Offset%f.Align == 0 && f.Align <= align {
+		if f.BitSize == nil && f.Size > 0 && !hidden(f.Name) && f.Offset%f.Align == 0 && f.Align <= align {
 			natural = max(natural, f.Align)
 		}
 	}
@@ -186,7 +186,7 @@ func (b *body) field(f *abi.Field, offset int64) error {
 // memberType is the Go type of a member, and writes the types that only this
 // member has: untagged records and the functions that it may point to.
 func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
-	path := b.goName + name
+	path := b.w.free(b.goName+name, b.goName+"_"+name)
 	at := b.at + "." + f.Name
 	inner := f.Type
 	for inner.Kind == abi.Array || inner.Kind == abi.Pointer && inner.Elem.Kind != abi.Func {

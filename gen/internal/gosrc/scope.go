@@ -127,6 +127,15 @@ func (s *scope) claim(goName, c string) error {
 	return nil
 }
 
+// free is the first of two Go names, or the second if another declaration has
+// the first: C tells a tag from an enumerator and a macro, Go does not.
+func (s *scope) free(first, second string) string {
+	if _, taken := s.names[first]; taken {
+		return second
+	}
+	return first
+}
+
 // sortedRecords lists the records to write, in the order of the headers.
 func (s *scope) sortedRecords() []*abi.Record {
 	var out []*abi.Record
@@ -163,6 +172,7 @@ func isFlags(e *abi.Enum) bool {
 // constantNames gives the Go names of an enumeration's values. Where one would
 // be a type's name, all of them take the enumeration's own name in front
 // instead of C's common prefix, and an underscore if even that is a type's.
+// Without an enumeration's name, one keeps C's spelling.
 func (s *scope) constantNames(e *abi.Enum) []string {
 	spellings := []func(c string) string{s.name}
 	if e.Name != "" {
@@ -185,6 +195,11 @@ func (s *scope) constantNames(e *abi.Enum) []string {
 		}
 		if !clash {
 			break
+		}
+	}
+	if e.Name == "" {
+		for i, en := range e.Enumerators {
+			out[i] = s.free(out[i], strings.TrimLeft(en.Name, "_"))
 		}
 	}
 	return out
