@@ -34,8 +34,8 @@ func (ctx *Context) QueryPort(port uint8) (PortAttr, error) {
 	attr := new(PortAttr)
 	// C's ibv_query_port is a macro that passes the size of its struct; the
 	// symbol of that name fills a shorter one, from before there was a size.
-	if v := ctx.extended(unsafe.Offsetof(VerbsContext{}.QueryPort)); v != nil && v.QueryPort != 0 {
-		err := callSlot(act, uintptr(v.QueryPort), uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
+	if fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryPort)); fn != 0 {
+		err := callSlot(act, fn, uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
 		return *attr, err
 	}
 	err := callInt(act, "ibv_query_port", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)))
@@ -45,19 +45,25 @@ func (ctx *Context) QueryPort(port uint8) (PortAttr, error) {
 // abiIsExtended is what an extended context has in abi_compat.
 const abiIsExtended = ^uintptr(0)
 
-// extended is the extended context around ctx, if it has one that reaches as
-// far as the member at offset; nil otherwise. The struct grows at its front, so
-// a library older than this package has an object that starts later: nothing
-// before the start may be touched.
-func (ctx *Context) extended(offset uintptr) *VerbsContext {
+// operation is the operation at an offset in the extended context around ctx; 0
+// if the library or the provider does not have it. The struct grows at its front,
+// so a library older than this package has an object that starts later: nothing
+// before its start may be touched. There must not even be a pointer to the whole
+// struct, because where the compiler checks it for nil, it reads the first byte.
+func (ctx *Context) operation(offset uintptr) uintptr {
 	if ctx.ABICompat != abiIsExtended {
-		return nil
+		return 0
 	}
 	// Safe: the library says that ctx is the last member of an extended context,
-	// and only what its size covers is read.
-	v := (*VerbsContext)(unsafe.Add(unsafe.Pointer(ctx), -int(unsafe.Offsetof(VerbsContext{}.Context))))
-	if uintptr(v.Sz) < unsafe.Sizeof(VerbsContext{})-offset {
-		return nil
+	// whose size is in front of it.
+	if *ctx.before(unsafe.Offsetof(VerbsContext{}.Sz)) < unsafe.Sizeof(VerbsContext{})-offset {
+		return 0
 	}
-	return v
+	// Safe: the object reaches as far.
+	return *ctx.before(offset)
+}
+
+// before points to the word at an offset in the extended context around ctx.
+func (ctx *Context) before(offset uintptr) *uintptr {
+	return (*uintptr)(unsafe.Add(unsafe.Pointer(ctx), -int(unsafe.Offsetof(VerbsContext{}.Context)-offset)))
 }
