@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -174,4 +175,26 @@ func TestGenerateFromFacts(t *testing.T) {
 	delete(got, factsName)
 	assert.Equal(t, want, got)
 	assert.ErrorContains(t, genFails(t, "generate", "-facts", file, "-o", byFacts), "is of infiniband/x.h, not of infiniband/verbs.h")
+}
+
+// Facts of FreeBSD's branch join those of Linux: what both have reads the same,
+// and each system has a file for the rest. The packages compile for all.
+func TestSystemsShareAPackage(t *testing.T) {
+	module := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte("module example.org/bindings\n\ngo 1.26\n"), 0o644))
+	for _, release := range []string{"65.0", "freebsd-15"} {
+		gen(t, "generate", "-facts", "../headers/facts/"+release+".json.gz", "-o", module)
+	}
+	got := files(t, module)
+	assert.Contains(t, got["zz_generated.go"], "//go:build (freebsd && (amd64 || arm64)) || (linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x))")
+	assert.Contains(t, got["zz_generated.go"], "\ntype RecvWR struct")
+	assert.Contains(t, got["zz_generated_linux.go"], "\ntype GIDEntry struct")
+	assert.Contains(t, got["zz_generated_freebsd.go"], "\ntype QP struct")
+	assert.Contains(t, got["zz_generated_linux_arm64_musl.go"], "//go:build linux && arm64 && musl")
+	for _, target := range []struct{ os, arch, tags string }{{"freebsd", "arm64", ""}, {"linux", "arm64", "musl"}, {"linux", "arm64", ""}} {
+		vet := exec.Command("go", "vet", "-tags", target.tags, "./...")
+		vet.Dir, vet.Env = module, append(os.Environ(), "GOOS="+target.os, "GOARCH="+target.arch, "CGO_ENABLED=0")
+		out, err := vet.CombinedOutput()
+		require.NoError(t, err, "%v:\n%s", target, out)
+	}
 }

@@ -22,6 +22,9 @@ func typeDoc(name, c, about string) string {
 // end of what a comment says of its C original.
 func (s *scope) since(what, name string) string {
 	if release := s.facts.SinceOf(what, name); release != "" {
+		if release[0] < '0' || release[0] > '9' {
+			return ", since " + release // a branch of its own
+		}
 		return ", since rdma-core " + release
 	}
 	return ""

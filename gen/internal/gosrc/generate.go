@@ -10,6 +10,7 @@ package gosrc
 import (
 	"fmt"
 	"strings"
+	"sync"
 
 	"github.com/dave/jennifer/jen"
 
@@ -33,25 +34,53 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 	if len(targets) == 0 {
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}
-	var outputs []*output
-	for _, facts := range targets {
+	outputs := make([]*output, len(targets))
+	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		out, err := declare(facts, table)
-		if err != nil {
-			return nil, fmt.Errorf("writing Go for %s/%s: %w", facts.GOOS, facts.GOARCH, err)
+		if outputs[i], err = declare(targets[i], table); err != nil {
+			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
-		outputs = append(outputs, out)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	divided := divide(targets, outputs)
+	texts := make([][]byte, len(divided))
+	err = each(len(divided), func(i int) (err error) {
+		texts[i], err = divided[i].render(opts)
+		return err
+	})
+	if err != nil {
+		return nil, err
 	}
 	files := map[string][]byte{}
-	for _, f := range divide(targets, outputs) {
-		if err := f.render(files, opts); err != nil {
-			return nil, err
+	for i, f := range divided {
+		if texts[i] != nil {
+			files[f.name] = texts[i]
 		}
 	}
 	return files, nil
+}
+
+// each does a thing for 0 to n-1 at the same time, and returns the first error
+// by number.
+func each(n int, do func(i int) error) error {
+	errs := make([]error, n)
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() { errs[i] = do(i) })
+	}
+	wg.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // output is the declarations of one target, and each one's text to compare.
@@ -61,7 +90,13 @@ type output struct {
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words) (*output, error) {
+func declare(facts *abi.Facts, table *words) (out *output, err error) {
+	// A file of facts is input too, and no input may end the program.
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
+		}
+	}()
 	s, err := newScope(facts, table)
 	if err != nil {
 		return nil, err
@@ -70,7 +105,7 @@ func declare(facts *abi.Facts, table *words) (*output, error) {
 	if err := w.all(); err != nil {
 		return nil, err
 	}
-	out := &output{decls: w.decls, text: map[string]string{}}
+	out = &output{decls: w.decls, text: map[string]string{}}
 	for _, d := range w.decls {
 		if _, twice := out.text[d.key]; twice {
 			return nil, fmt.Errorf("%s is declared twice", d.key)
@@ -88,7 +123,7 @@ func (w *writer) all() error {
 		}
 	}
 	for _, m := range w.facts.Macros {
-		if !w.shipped[m.Header] || w.isAlias(m.Name) {
+		if !w.shipped[m.Header] || w.isAlias(m.Name) || w.isEnumerator(m.Name) {
 			continue
 		}
 		if err := w.macro(m); err != nil {
@@ -101,15 +136,12 @@ func (w *writer) all() error {
 		}
 	}
 	for _, r := range w.sortedRecords() {
-		if name := w.typeName(r.Name); w.viewable[name] {
+		if name := w.types[recordKey(r)]; w.viewable[name] {
 			w.viewAt(name, "C's "+string(r.Kind)+" "+r.Name)
 		}
 	}
 	for _, key := range sortedKeys(w.opaque) {
-		name := w.opaque[key]
-		if err := w.claim(name, key); err != nil {
-			return err
-		}
+		name := w.types[key]
 		w.add(name,
 			jen.Comment(fmt.Sprintf("%s is C's %s, which the headers declare and do not define: only pointers to it have a use.", name, key)),
 			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
@@ -124,6 +156,19 @@ func (w *writer) isAlias(name string) bool {
 	for target, alias := range w.alias {
 		if alias == name && target != name {
 			return true
+		}
+	}
+	return false
+}
+
+// isEnumerator reports whether a macro repeats an enumerator of the same name,
+// as headers do so that #ifdef can ask for it.
+func (w *writer) isEnumerator(name string) bool {
+	for _, e := range w.emittedEnums() {
+		for _, en := range e.Enumerators {
+			if en.Name == name {
+				return true
+			}
 		}
 	}
 	return false
