@@ -26,51 +26,72 @@ type chain[WR any] struct {
 // that is a mistake would end the program for lack of memory.
 const maxBlock = 1 << 30
 
-// newChain makes the block. link sets up one work request: its list of
-// scatter/gather entries and its successor.
-func newChain[WR any](what string, n, maxSGE int, link func(wr *WR, sges *SGE, next *WR)) (chain[WR], error) {
+// Both kinds of work requests start with these three words, which is all that
+// linking them takes.
+const (
+	wrIDWord = iota
+	nextWord
+	sgListWord
+)
+
+var _ = [1]struct{}{}[unsafe.Offsetof(RecvWR{}.WRID)-wrIDWord*wordSize|unsafe.Offsetof(SendWR{}.WRID)-wrIDWord*wordSize|
+	unsafe.Offsetof(RecvWR{}.Next)-nextWord*wordSize|unsafe.Offsetof(SendWR{}.Next)-nextWord*wordSize|
+	unsafe.Offsetof(RecvWR{}.SGList)-sgListWord*wordSize|unsafe.Offsetof(SendWR{}.SGList)-sgListWord*wordSize]
+
+const wordSize = unsafe.Sizeof(uint64(0))
+
+// newChain makes the block, with each work request's index for a WRID.
+func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 	act := action{op: fmt.Sprintf("make a chain of %d %s work requests with %d scatter/gather entries each", n, what, maxSGE)}
 	if n < 1 || maxSGE < 0 || maxSGE > math.MaxInt32 {
 		return chain[WR]{}, act.invalid("it has at least one work request, and no less than no entries")
 	}
-	each := unsafe.Sizeof(*new(WR)) + uintptr(maxSGE)*unsafe.Sizeof(SGE{})
-	if uintptr(n) > maxBlock/each {
+	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(maxSGE)*unsafe.Sizeof(SGE{})
+	if uintptr(n) > maxBlock/(wrSize+sgesSize) {
 		return chain[WR]{}, &Error{Op: act.op, Errno: syscall.ENOMEM, Hint: "a chain has at most 1 GiB, and no queue takes so many at once"}
 	}
 	// Words, because a work request is aligned to 8 bytes and a multiple of them.
-	block := make([]uint64, uintptr(n)*each/unsafe.Sizeof(uint64(0)))
+	block := make([]uint64, uintptr(n)*(wrSize+sgesSize)/wordSize)
 	c := chain[WR]{maxSGE: maxSGE}
 	// Safe: the block is large enough for n work requests and the entries behind
 	// them, and aligned for both. The slices keep all of it alive.
-	c.wrs = unsafe.Slice((*WR)(unsafe.Pointer(unsafe.SliceData(block))), n)
+	start := unsafe.Pointer(unsafe.SliceData(block))
+	c.wrs = unsafe.Slice((*WR)(start), n)
+	entries := uintptr(0)
 	if maxSGE > 0 {
-		entries := unsafe.Add(unsafe.Pointer(unsafe.SliceData(block)), uintptr(n)*unsafe.Sizeof(*new(WR)))
-		c.sges = unsafe.Slice((*SGE)(entries), n*maxSGE)
+		c.sges = unsafe.Slice((*SGE)(unsafe.Add(start, uintptr(n)*wrSize)), n*maxSGE)
+		entries = uintptr(start) + uintptr(n)*wrSize
 	}
-	for i := range c.wrs {
-		var sges *SGE
-		if maxSGE > 0 {
-			sges = &c.sges[i*maxSGE]
-		}
-		var next *WR
-		if i+1 < n {
-			next = &c.wrs[i+1]
-		}
-		link(&c.wrs[i], sges, next)
+	// The links are written as numbers, as fast as memory takes them: the
+	// collector neither looks into the block nor moves it.
+	next := uintptr(start)
+	for i := range n {
+		next += wrSize
+		words := block[uintptr(i)*wrSize/wordSize:][:sgListWord+1]
+		words[wrIDWord], words[nextWord], words[sgListWord] = uint64(i), uint64(next), uint64(entries)
+		entries += sgesSize
 	}
+	block[uintptr(n-1)*wrSize/wordSize+nextWord] = 0
 	return c, nil
 }
 
-// setSGEs writes the scatter/gather entries of work request i.
-func (c *chain[WR]) setSGEs(i int, sges []SGE) error {
+// copySGEs is copy, for so few entries that they are there before a call of copy
+// would begin.
+func copySGEs(to, from []SGE) {
+	//lint:ignore S1001 see above
+	for i := range from {
+		to[i] = from[i]
+	}
+}
+
+// notSet is the error of setting a work request that the chain does not have, or
+// to more entries than it has room for.
+func (c *chain[WR]) notSet(i, sges int) error {
+	act := action{op: fmt.Sprintf("set work request %d", i)}
 	if uint(i) >= uint(len(c.wrs)) {
-		return action{op: fmt.Sprintf("set work request %d", i)}.invalid("the chain has %d", len(c.wrs))
+		return act.invalid("the chain has %d", len(c.wrs))
 	}
-	if len(sges) > c.maxSGE {
-		return action{op: fmt.Sprintf("set work request %d", i)}.invalid("%d scatter/gather entries are given, the chain has room for %d", len(sges), c.maxSGE)
-	}
-	copy(c.sges[i*c.maxSGE:], sges)
-	return nil
+	return act.invalid("%d scatter/gather entries are given, the chain has room for %d", sges, c.maxSGE)
 }
 
 // index is the number of the work request at an address in the chain from

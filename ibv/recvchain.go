@@ -18,11 +18,7 @@ type RecvChain struct {
 // scatter/gather entries each. They start with no entries, which receives empty
 // messages, and with their index as WRID.
 func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
-	i := uint64(0)
-	c, err := newChain("receive", n, maxSGE, func(wr *RecvWR, sges *SGE, next *RecvWR) {
-		wr.WRID, wr.SGList, wr.Next = i, sges, next
-		i++
-	})
+	c, err := newChain[RecvWR]("receive", n, maxSGE)
 	if err != nil {
 		return nil, err
 	}
@@ -41,10 +37,13 @@ func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
 // that there is no such work request or no room for so many entries; nothing is
 // changed then.
 func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
-	if err := c.list.setSGEs(i, sges); err != nil {
-		return err
+	l := &c.list
+	if uint(i) >= uint(len(l.wrs)) || len(sges) > l.maxSGE {
+		return l.notSet(i, len(sges))
 	}
-	c.list.wrs[i].WRID, c.list.wrs[i].NumSGE = wrID, int32(len(sges))
+	wr := &l.wrs[i]
+	wr.WRID, wr.NumSGE = wrID, int32(len(sges))
+	copySGEs(l.sges[i*l.maxSGE:], sges)
 	return nil
 }
 

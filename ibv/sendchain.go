@@ -17,14 +17,12 @@ type SendChain struct {
 // scatter/gather entries each. They start as signalled sends without entries,
 // with their index as WRID.
 func NewSendChain(n, maxSGE int) (*SendChain, error) {
-	i := uint64(0)
-	c, err := newChain("send", n, maxSGE, func(wr *SendWR, sges *SGE, next *SendWR) {
-		wr.WRID, wr.SGList, wr.Next = i, sges, next
-		wr.Opcode, wr.SendFlags = WRSend, SendSignaled
-		i++
-	})
+	c, err := newChain[SendWR]("send", n, maxSGE)
 	if err != nil {
 		return nil, err
+	}
+	for i := range c.wrs {
+		c.wrs[i].Opcode, c.wrs[i].SendFlags = WRSend, SendSignaled
 	}
 	return &SendChain{c}, nil
 }
@@ -43,11 +41,13 @@ func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
 // [SendChain.WR]. The error says that there is no such work request or no room
 // for so many entries; nothing is changed then.
 func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sges ...SGE) error {
-	if err := c.list.setSGEs(i, sges); err != nil {
-		return err
+	l := &c.list
+	if uint(i) >= uint(len(l.wrs)) || len(sges) > l.maxSGE {
+		return l.notSet(i, len(sges))
 	}
-	wr := &c.list.wrs[i]
+	wr := &l.wrs[i]
 	wr.WRID, wr.Opcode, wr.SendFlags, wr.NumSGE = wrID, opcode, flags, int32(len(sges))
+	copySGEs(l.sges[i*l.maxSGE:], sges)
 	return nil
 }
 
