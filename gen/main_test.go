@@ -41,7 +41,7 @@ func machine() string {
 }
 
 // cc compiles a C file without keeping the object.
-func cc(t *testing.T, file string) (string, error) {
+func cc(t *testing.T, file string, options ...string) (string, error) {
 	t.Helper()
 	compiler := os.Getenv("CC")
 	if compiler == "" {
@@ -49,7 +49,8 @@ func cc(t *testing.T, file string) (string, error) {
 	}
 	_, err := exec.LookPath(compiler)
 	require.NoError(t, err, "there is no C compiler to compare with; `make deps` installs one")
-	out, err := exec.Command(compiler, "-std=gnu11", "-fsyntax-only", "-fmax-errors=20", file).CombinedOutput()
+	options = append(options, "-std=gnu11", "-fsyntax-only", "-fmax-errors=20", file)
+	out, err := exec.Command(compiler, options...).CombinedOutput()
 	return string(out), err
 }
 
