@@ -120,7 +120,8 @@ func suiteHeaders(suite, archive string) (include string, err error) {
 	}
 	options := []string{
 		"-q", "-o", "Dir::Etc::SourceList=" + sources, "-o", "Dir::Etc::SourceParts=/dev/null", "-o", "Dir::State::Lists=" + filepath.Join(dir, "lists"),
-		"-o", "Dir::Cache=" + dir, "-o", "APT::Sandbox::User=root", "-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
+		// What is installed here must not count: an older suite has older versions.
+		"-o", "Dir::State::Status=/dev/null", "-o", "Dir::Cache=" + dir, "-o", "APT::Sandbox::User=root", "-o", "Acquire::IndexTargets::deb::DEP-11::DefaultEnabled=false",
 		"-o", "Acquire::Languages=none", "-o", "Acquire::Retries=2",
 	}
 	for _, command := range [][]string{
