@@ -1,0 +1,90 @@
+package main
+
+import (
+	"flag"
+	"runtime"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/bench/internal/device"
+	"github.com/goverbs/goverbs/bench/internal/native"
+	"github.com/goverbs/goverbs/bench/internal/subject"
+)
+
+var deviceName = flag.String("device", "", "the RDMA device to post to; the stub if not given")
+
+func BenchmarkPostRecv(b *testing.B)     { benchmark(b, subject.PostRecv) }
+func BenchmarkPostSRQRecv(b *testing.B)  { benchmark(b, subject.PostSRQRecv) }
+func BenchmarkPostSend(b *testing.B)     { benchmark(b, subject.PostSend) }
+func BenchmarkPostRecvFull(b *testing.B) { benchmark(b, subject.PostRecvFull) }
+func BenchmarkPollEmpty(b *testing.B)    { benchmark(b, subject.PollEmpty) }
+func BenchmarkPoll(b *testing.B)         { benchmark(b, subject.Poll) }
+
+// benchmark makes whole rounds, at least b.N calls, and reports the median
+// round. What empties the queue between the rounds does not count.
+func benchmark(b *testing.B, op string) {
+	d := open(b)
+	tickLength := native.TickLength()
+	for _, wrs := range subject.Lengths(op) {
+		subjects, err := subject.Of(d, op, wrs)
+		require.NoError(b, err)
+		for _, s := range subjects {
+			b.Run(s.Name(), func(b *testing.B) {
+				var rounds []int64
+				for calls := 0; calls < b.N; calls += s.Calls {
+					ticks, err := s.Round()
+					require.NoError(b, err)
+					rounds = append(rounds, ticks)
+				}
+				slices.Sort(rounds)
+				b.ReportMetric(s.Nanoseconds(rounds[len(rounds)/2], tickLength), "ns/op")
+			})
+		}
+	}
+}
+
+// TestSubjects makes one round of everything: each checks what it posted.
+func TestSubjects(t *testing.T) {
+	d := open(t)
+	for _, op := range subject.Operations() {
+		for _, wrs := range subject.Lengths(op) {
+			subjects, err := subject.Of(d, op, wrs)
+			require.NoError(t, err)
+			for _, s := range subjects {
+				_, err := s.Round()
+				require.NoError(t, err)
+			}
+		}
+	}
+}
+
+// TestNothingIsAllocated covers every post and poll of goverbs, onto a full
+// queue too.
+func TestNothingIsAllocated(t *testing.T) {
+	d := open(t)
+	for _, op := range subject.Operations() {
+		for _, wrs := range subject.Lengths(op) {
+			subjects, err := subject.Of(d, op, wrs)
+			require.NoError(t, err)
+			for _, s := range subjects {
+				if s.Impl != subject.Goverbs && s.Impl != subject.GoverbsList {
+					continue
+				}
+				allocs, err := s.Allocs()
+				require.NoError(t, err)
+				require.Zero(t, allocs, "%s/%s", s.Op, s.Name())
+			}
+		}
+	}
+}
+
+func open(t testing.TB) device.Device {
+	t.Helper()
+	runtime.GC()
+	d, err := device.Open(*deviceName)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, d.Close()) })
+	return d
+}

@@ -1,0 +1,53 @@
+// Package device is what posts go to: objects of a provider, and ways to empty
+// and to fill their queues between measurements.
+package device
+
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Device has one object of each kind. Only one goroutine may use it.
+type Device interface {
+	// Name is the device's, or the stub's.
+	Name() string
+	QP() *ibv.QP
+	SRQ() *ibv.SRQ
+	CQ() *ibv.CQ
+	// SGE is a buffer that receives may name.
+	SGE() ibv.SGE
+
+	// RecvRoom, SRQRoom and SendRoom are how many work requests may be posted
+	// between two calls of the matching Take. 0: such posts cannot be measured here.
+	RecvRoom() int
+	SRQRoom() int
+	SendRoom() int
+
+	// TakeRecvs empties the receive queue. It fails if not exactly n were in it.
+	TakeRecvs(n int) error
+	// TakeSRQRecvs empties the shared receive queue. It fails if fewer than n were in it.
+	TakeSRQRecvs(n int) error
+	// TakeSends empties the send queue. It fails if not exactly n were in it.
+	TakeSends(n int) error
+	// Complete puts n completions, up to RecvRoom, on CQ, which must be empty.
+	Complete(n int) error
+
+	Close() error
+}
+
+// Open opens the device of that name, or makes a [Stub] for "".
+func Open(name string) (Device, error) {
+	if name == "" {
+		return newStub()
+	}
+	return newReal(name)
+}
+
+// counted is an error unless as many work requests were taken as were posted.
+func counted(what string, taken, posted int) error {
+	if taken != posted {
+		return fmt.Errorf("%d %s were posted, but %d were in the queue", posted, what, taken)
+	}
+	return nil
+}

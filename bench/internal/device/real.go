@@ -1,0 +1,238 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+const (
+	realRoom    = 4096
+	realSRQRoom = 1024 // it takes as many messages to empty it
+	port        = 1
+	patience    = time.Minute
+)
+
+// real is a device of libibverbs.
+type real struct {
+	ctx  *ibv.Context
+	pd   *ibv.PD
+	buf  ibv.Buffer
+	mr   *ibv.MR
+	cq   *ibv.CQ // qp's
+	qp   *ibv.QP // stays in INIT
+	srq  *ibv.SRQ
+	loop *loop
+	fill *ibv.RecvChain
+	wcs  []ibv.WC
+}
+
+// loop is a queue pair that is its own peer and receives from the shared
+// receive queue.
+type loop struct {
+	cq    *ibv.CQ
+	qp    *ibv.QP
+	sends *ibv.SendChain
+}
+
+func newReal(name string) (d *real, err error) {
+	d = &real{wcs: make([]ibv.WC, 256)}
+	if d.ctx, err = ibv.Open(name); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.Close())
+		}
+	}()
+	if d.pd, err = d.ctx.AllocPD(); err != nil {
+		return d, err
+	}
+	if d.buf, err = ibv.AllocBuffer(4096); err != nil {
+		return d, err
+	}
+	if d.mr, err = d.pd.RegMR(d.buf, ibv.AccessLocalWrite); err != nil {
+		return d, err
+	}
+	if d.cq, err = d.ctx.CreateCQ(4 * realRoom); err != nil {
+		return d, err
+	}
+	if d.qp, err = d.pd.CreateQP(&ibv.QPInitAttr{
+		SendCQ: d.cq, RecvCQ: d.cq, QPType: ibv.QPTRC,
+		Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: realRoom, MaxSendSGE: 1, MaxRecvSGE: 1},
+	}); err != nil {
+		return d, err
+	}
+	if err = d.qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
+		return d, err
+	}
+	if d.fill, err = ibv.NewRecvChain(realRoom, 1); err != nil {
+		return d, err
+	}
+	for i := range realRoom {
+		if err = d.fill.Set(i, uint64(i), d.SGE()); err != nil {
+			return d, err
+		}
+	}
+	if d.srq, err = d.pd.CreateSRQ(&ibv.SRQInitAttr{Attr: ibv.SRQAttr{MaxWR: 2 * realSRQRoom, MaxSGE: 1}}); err != nil {
+		return d, err
+	}
+	d.loop, err = d.newLoop()
+	return d, err
+}
+
+func (d *real) newLoop() (l *loop, err error) {
+	const psn = 1
+	l = &loop{}
+	attr, err := d.ctx.QueryPort(port)
+	if err != nil {
+		return l, err
+	}
+	gid, err := d.ctx.BestGID(port)
+	if err != nil {
+		return l, err
+	}
+	if l.cq, err = d.ctx.CreateCQ(4 * realSRQRoom); err != nil {
+		return l, err
+	}
+	if l.qp, err = d.pd.CreateQP(&ibv.QPInitAttr{
+		SendCQ: l.cq, RecvCQ: l.cq, SRQ: d.srq, QPType: ibv.QPTRC,
+		Cap: ibv.QPCap{MaxSendWR: uint32(len(d.wcs)), MaxSendSGE: 1},
+	}); err != nil {
+		return l, err
+	}
+	if err = l.qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
+		return l, err
+	}
+	path := ibv.Path{Port: port, GIDIndex: uint8(gid.GIDIndex), MTU: attr.ActiveMTU}
+	if err = l.qp.ToRTR(path, ibv.Peer{QPNum: l.qp.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}); err != nil {
+		return l, err
+	}
+	if err = l.qp.ToRTS(psn); err != nil {
+		return l, err
+	}
+	l.sends, err = ibv.NewSendChain(len(d.wcs), 0) // empty messages
+	return l, err
+}
+
+// Name is the kernel's.
+func (d *real) Name() string { return d.ctx.Device.String() }
+
+func (d *real) QP() *ibv.QP   { return d.qp }
+func (d *real) SRQ() *ibv.SRQ { return d.srq }
+func (d *real) CQ() *ibv.CQ   { return d.cq }
+func (d *real) SGE() ibv.SGE  { return d.mr.SGE(0, len(d.buf)) }
+
+func (d *real) RecvRoom() int { return realRoom }
+func (d *real) SRQRoom() int  { return realSRQRoom }
+
+// SendRoom is 0: a send rings the doorbell, which is a system call on Soft-RoCE
+// and takes a hundred times as long as a post.
+func (d *real) SendRoom() int { return 0 }
+
+// TakeRecvs takes the receives off the queue by moving it to the error state,
+// where they complete.
+func (d *real) TakeRecvs(n int) error {
+	if err := d.qp.ToErr(); err != nil {
+		return err
+	}
+	if err := d.poll(d.cq, n); err != nil {
+		return err
+	}
+	if more, err := d.cq.Poll(d.wcs); err != nil || more != 0 {
+		return errors.Join(err, counted("receives", n+more, n))
+	}
+	return d.revive()
+}
+
+// revive moves the queue pair from the error state to INIT.
+func (d *real) revive() error {
+	if err := d.qp.ToReset(); err != nil {
+		return err
+	}
+	return d.qp.ToInit(port, ibv.AccessLocalWrite)
+}
+
+// TakeSRQRecvs has a message received for each of them.
+func (d *real) TakeSRQRecvs(n int) error {
+	for n > 0 {
+		k := min(n, d.loop.sends.Len())
+		if _, err := d.loop.sends.PostRange(d.loop.qp, 0, k); err != nil {
+			return err
+		}
+		if err := d.poll(d.loop.cq, 2*k); err != nil {
+			return err
+		}
+		n -= k
+	}
+	return nil
+}
+
+// TakeSends says that there can be none.
+func (d *real) TakeSends(n int) error { return counted("sends", 0, n) }
+
+// Complete posts receives and moves the queue to the error state and back.
+func (d *real) Complete(n int) error {
+	if accepted, err := d.fill.PostRange(d.qp, 0, n); err != nil {
+		return fmt.Errorf("%d of %d posted: %w", accepted, n, err)
+	}
+	if err := d.qp.ToErr(); err != nil {
+		return err
+	}
+	return d.revive()
+}
+
+// poll takes n completions, each a success or flushed.
+func (d *real) poll(cq *ibv.CQ, n int) error {
+	deadline := time.Now().Add(patience)
+	for n > 0 {
+		got, err := cq.Poll(d.wcs[:min(n, len(d.wcs))])
+		if err != nil {
+			return err
+		}
+		for i := range d.wcs[:got] {
+			if wc := &d.wcs[i]; wc.Status != ibv.WCSuccess && wc.Status != ibv.WCWRFlushErr {
+				return wc.Err()
+			}
+		}
+		if got == 0 && time.Now().After(deadline) {
+			return fmt.Errorf("%d completions have not come in %v", n, patience)
+		}
+		n -= got
+	}
+	return nil
+}
+
+// Close closes what there is.
+func (d *real) Close() error {
+	var errs []error
+	if l := d.loop; l != nil {
+		if l.qp != nil {
+			errs = append(errs, l.qp.Close())
+		}
+		if l.cq != nil {
+			errs = append(errs, l.cq.Close())
+		}
+	}
+	if d.srq != nil {
+		errs = append(errs, d.srq.Close())
+	}
+	if d.qp != nil {
+		errs = append(errs, d.qp.Close())
+	}
+	if d.cq != nil {
+		errs = append(errs, d.cq.Close())
+	}
+	if d.mr != nil {
+		errs = append(errs, d.mr.Close())
+	}
+	if d.buf != nil {
+		errs = append(errs, d.buf.Free())
+	}
+	if d.pd != nil {
+		errs = append(errs, d.pd.Close())
+	}
+	return errors.Join(append(errs, d.ctx.Close())...)
+}

@@ -1,0 +1,65 @@
+package device
+
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/bench/internal/stub"
+	"github.com/goverbs/goverbs/ibv"
+)
+
+const (
+	stubOrder = 12
+	stubRoom  = 1 << stubOrder
+)
+
+// StubName is the stub's name.
+const StubName = "stub"
+
+// Stub is the provider without a device.
+type Stub struct{ *stub.Provider }
+
+func newStub() (Stub, error) {
+	p, err := stub.New(stubOrder, 1)
+	return Stub{p}, err
+}
+
+// Name is StubName.
+func (Stub) Name() string { return StubName }
+
+// SGE is a buffer that nobody looks at.
+func (Stub) SGE() ibv.SGE { return ibv.SGE{Addr: 0x1000, Length: 4096, LKey: 1} }
+
+// RecvRoom is the queue's size.
+func (Stub) RecvRoom() int { return stubRoom }
+
+// SRQRoom is the queue's size.
+func (Stub) SRQRoom() int { return stubRoom }
+
+// SendRoom is the queue's size.
+func (Stub) SendRoom() int { return stubRoom }
+
+// TakeRecvs empties the receive queue.
+func (s Stub) TakeRecvs(n int) error { return counted("receives", s.Provider.TakeRecvs(), n) }
+
+// TakeSRQRecvs empties the shared receive queue.
+func (s Stub) TakeSRQRecvs(n int) error {
+	return counted("shared receives", s.Provider.TakeSRQRecvs(), n)
+}
+
+// TakeSends empties the send queue.
+func (s Stub) TakeSends(n int) error { return counted("sends", s.Provider.TakeSends(), n) }
+
+// Complete fills the completion queue.
+func (s Stub) Complete(n int) error {
+	if n > stubRoom {
+		return fmt.Errorf("the stub's completion queue has no room for %d", n)
+	}
+	s.Provider.Complete(n)
+	return nil
+}
+
+// Close frees the objects.
+func (s Stub) Close() error {
+	s.Provider.Close()
+	return nil
+}

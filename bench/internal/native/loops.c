@@ -1,0 +1,85 @@
+#include "loops.h"
+
+#include <time.h>
+
+int64_t nanoseconds(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+int64_t ticks(void)
+{
+#if defined __x86_64__
+	/* What was before is done before, and what follows starts after. */
+	uint64_t t;
+
+	__builtin_ia32_lfence();
+	t = __builtin_ia32_rdtsc();
+	__builtin_ia32_lfence();
+	return t;
+#elif defined __aarch64__
+	uint64_t t;
+
+	__asm__ volatile("isb; mrs %0, cntvct_el0; isb" : "=r"(t));
+	return t;
+#else
+	return nanoseconds();
+#endif
+}
+
+long post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
+{
+	struct ibv_recv_wr *bad;
+	long i;
+
+	for (i = 0; i < n; i++)
+		if (ibv_post_recv(qp, wr, &bad))
+			break;
+	return i;
+}
+
+long post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
+{
+	struct ibv_recv_wr *bad;
+	long i;
+
+	for (i = 0; i < n; i++)
+		if (!ibv_post_recv(qp, wr, &bad))
+			break;
+	return i;
+}
+
+long post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n)
+{
+	struct ibv_recv_wr *bad;
+	long i;
+
+	for (i = 0; i < n; i++)
+		if (ibv_post_srq_recv(srq, wr, &bad))
+			break;
+	return i;
+}
+
+long post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n)
+{
+	struct ibv_send_wr *bad;
+	long i;
+
+	for (i = 0; i < n; i++)
+		if (ibv_post_send(qp, wr, &bad))
+			break;
+	return i;
+}
+
+long poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n)
+{
+	long i;
+
+	for (i = 0; i < n; i++)
+		if (ibv_poll_cq(cq, room, wcs) != got)
+			break;
+	return i;
+}

@@ -1,0 +1,86 @@
+/* The loops that C programs write, and what Go bindings with cgo call. */
+#ifndef LOOPS_H
+#define LOOPS_H
+
+#include <infiniband/verbs.h>
+#include <stdint.h>
+
+/* Time in units of its own: the processor's counter where there is one, as a
+ * clock may be a system call (User Mode Linux). */
+int64_t ticks(void);
+/* The clock that tells how long a tick is. */
+int64_t nanoseconds(void);
+
+/* Each calls n times and returns how many calls had the result that is wanted:
+ * 0 of a post, got of a poll. */
+long post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
+long post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n);
+long post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n);
+long poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n);
+/* Posts that are refused: how many were. */
+long post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
+
+/* The cheapest that cgo can have: integers in, the result by value. */
+struct outcome {
+	long result;
+	uintptr_t bad;
+};
+
+static inline struct outcome post_recv_words(uintptr_t qp, uintptr_t wr)
+{
+	struct ibv_recv_wr *bad = NULL;
+	int result = ibv_post_recv((struct ibv_qp *)qp, (struct ibv_recv_wr *)wr, &bad);
+
+	return (struct outcome){result, (uintptr_t)bad};
+}
+
+static inline struct outcome post_srq_recv_words(uintptr_t srq, uintptr_t wr)
+{
+	struct ibv_recv_wr *bad = NULL;
+	int result = ibv_post_srq_recv((struct ibv_srq *)srq, (struct ibv_recv_wr *)wr, &bad);
+
+	return (struct outcome){result, (uintptr_t)bad};
+}
+
+static inline struct outcome post_send_words(uintptr_t qp, uintptr_t wr)
+{
+	struct ibv_send_wr *bad = NULL;
+	int result = ibv_post_send((struct ibv_qp *)qp, (struct ibv_send_wr *)wr, &bad);
+
+	return (struct outcome){result, (uintptr_t)bad};
+}
+
+static inline int poll_words(uintptr_t cq, int n, uintptr_t wcs)
+{
+	return ibv_poll_cq((struct ibv_cq *)cq, n, (struct ibv_wc *)wcs);
+}
+
+/* What bindings usually have: one call for each work request, which is built
+ * from scalars every time. */
+static inline int post_recv_scalars(struct ibv_qp *qp, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey)
+{
+	struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
+
+	return ibv_post_recv(qp, &wr, &bad);
+}
+
+static inline int post_srq_recv_scalars(struct ibv_srq *srq, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey)
+{
+	struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+	struct ibv_recv_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1}, *bad = NULL;
+
+	return ibv_post_srq_recv(srq, &wr, &bad);
+}
+
+static inline int post_send_scalars(struct ibv_qp *qp, uint64_t wr_id, uint64_t addr, uint32_t length, uint32_t lkey,
+				    int opcode, unsigned flags)
+{
+	struct ibv_sge sge = {.addr = addr, .length = length, .lkey = lkey};
+	struct ibv_send_wr wr = {.wr_id = wr_id, .sg_list = &sge, .num_sge = 1, .opcode = opcode, .send_flags = flags};
+	struct ibv_send_wr *bad = NULL;
+
+	return ibv_post_send(qp, &wr, &bad);
+}
+
+#endif

@@ -1,0 +1,108 @@
+// Package report makes a table and a plot of what go test -bench and bench
+// measure print.
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"golang.org/x/perf/benchfmt"
+)
+
+// key is what a number is about.
+type key struct {
+	device, op, impl string
+	// dimension is what n counts, "wr" mostly.
+	dimension string
+	n         int
+}
+
+// Samples is what was measured.
+type Samples struct {
+	ns     map[key][]float64
+	allocs map[key][]float64
+	config map[string]string // device/key to value
+}
+
+// Read adds what r has, in the format of Go's benchmarks.
+func (s *Samples) Read(r io.Reader, name string) error {
+	if s.ns == nil {
+		s.ns, s.allocs, s.config = map[key][]float64{}, map[key][]float64{}, map[string]string{}
+	}
+	reader := benchfmt.NewReader(r, name)
+	for reader.Scan() {
+		switch record := reader.Result().(type) {
+		case *benchfmt.SyntaxError:
+			return record
+		case *benchfmt.Result:
+			k, err := keyOf(record)
+			if err != nil {
+				return fmt.Errorf("%s: %s: %w", name, record.Name, err)
+			}
+			if v, ok := record.Value("sec/op"); ok {
+				s.ns[k] = append(s.ns[k], v*1e9)
+			}
+			if v, ok := record.Value("allocs/op"); ok {
+				s.allocs[k] = append(s.allocs[k], v)
+			}
+			for _, c := range record.Config {
+				s.config[k.device+"/"+c.Key] = string(c.Value)
+			}
+		}
+	}
+	return reader.Err()
+}
+
+// keyOf takes a name such as PostRecv/impl=c/wr=4 apart.
+func keyOf(r *benchfmt.Result) (key, error) {
+	k := key{device: r.GetConfig("device")}
+	base, parts := r.Name.Parts()
+	k.op = string(base)
+	for _, part := range parts {
+		name, value, ok := strings.Cut(strings.TrimPrefix(string(part), "/"), "=")
+		switch {
+		case !ok: // the number of processors
+		case name == "impl":
+			k.impl = value
+		default:
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				return k, fmt.Errorf("%s is not a number: %w", name, err)
+			}
+			k.dimension, k.n = name, n
+		}
+	}
+	if k.device == "" || k.impl == "" || k.dimension == "" {
+		return k, fmt.Errorf("a name such as PostRecv/impl=c/wr=1 is expected, and a device before")
+	}
+	return k, nil
+}
+
+// median is the median nanoseconds of an operation; ok is false if it was not
+// measured.
+func (s *Samples) median(k key) (ns float64, ok bool) { return median(s.ns[k]) }
+
+func median(v []float64) (float64, bool) {
+	if len(v) == 0 {
+		return 0, false
+	}
+	v = slices.Sorted(slices.Values(v))
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, true
+}
+
+// numbers is the values of n that were measured, in order.
+func (s *Samples) numbers(device, op string) (dimension string, numbers []int) {
+	for k := range s.ns {
+		if k.device == device && k.op == op {
+			dimension = k.dimension
+			if !slices.Contains(numbers, k.n) {
+				numbers = append(numbers, k.n)
+			}
+		}
+	}
+	slices.Sort(numbers)
+	return dimension, numbers
+}

@@ -1,0 +1,84 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/goverbs/goverbs/bench/internal/measure"
+	"github.com/goverbs/goverbs/bench/internal/subject"
+)
+
+// implementations is the columns, in order.
+var implementations = []string{
+	measure.Fill, subject.C, subject.Goverbs, subject.GoverbsList, subject.Cgo, subject.CgoTyped, subject.CgoMarshal,
+	subject.Purego, subject.Fallback,
+}
+
+// legend says what the columns are.
+const legend = "" +
+	"| column | what makes the call |\n|---|---|\n" +
+	"| c | a loop in C |\n" +
+	"| goverbs | `chain.Post(qp)`, `cq.Poll(wcs)` |\n" +
+	"| goverbs-list | `qp.PostRecv(wr)`, C's own shape |\n" +
+	"| cgo | the best possible: integers as arguments, the result by value, no escape, no callback |\n" +
+	"| cgo-typed | `C.ibv_post_recv(qp, wr, &bad)`, no escape, no callback |\n" +
+	"| cgo-marshal | the usual Go binding: a call for each work request, which is built from scalars every time |\n" +
+	"| purego | `purego.SyscallN` |\n" +
+	"| goverbs-fallback | as goverbs, where there is no direct call (`" + subject.PortableEnv + "`) |\n"
+
+// titles are the operations' headings, in order.
+var titles = []struct{ op, title, note string }{
+	{subject.PostRecv, "Posting receives to a queue pair", ""},
+	{subject.PostSRQRecv, "Posting receives to a shared receive queue", ""},
+	{subject.PostSend, "Posting sends", "Without the doorbell, which the stub has not."},
+	{subject.PostRecvFull, "Posting a receive to a full queue", "The provider refuses, and the error says so."},
+	{subject.PollEmpty, "Polling an empty completion queue", ""},
+	{subject.Poll, "Polling completions", "As many are there as there is room for."},
+	{measure.Scale, "Posting one receive, from several goroutines", "Each has a thread and a queue pair of its own. What a post takes, as each sees it: the median of all their rounds. It stays what it is for one, because nothing is shared."},
+	{measure.Build, "Building a chain of receives", "Nanoseconds of the processor for each work request, 48 bytes with its buffer entry, in new memory: `NewRecvChain` and `Set`. Beside it, a loop that fills as much new memory."},
+	{measure.Patch, "Giving every work request of a chain another buffer", "The same for `Set` on that chain, and for filling that memory again."},
+}
+
+// writeTable writes the medians of one operation, if there are any.
+func (s *Samples) writeTable(w io.Writer, device, op, title, note string) {
+	dimension, numbers := s.numbers(device, op)
+	if len(numbers) == 0 {
+		return
+	}
+	columns := slices.DeleteFunc(slices.Clone(implementations), func(impl string) bool {
+		return !slices.ContainsFunc(numbers, func(n int) bool {
+			_, ok := s.median(key{device, op, impl, dimension, n})
+			return ok
+		})
+	})
+	fmt.Fprintf(w, "\n### %s\n\n", title)
+	if note != "" {
+		fmt.Fprintf(w, "%s\n\n", note)
+	}
+	fmt.Fprintf(w, "| %s |", dimension)
+	for _, impl := range columns {
+		fmt.Fprintf(w, " %s |", impl)
+	}
+	fmt.Fprint(w, "\n|---|")
+	for range columns {
+		fmt.Fprint(w, "---|")
+	}
+	fmt.Fprintln(w)
+	for _, n := range numbers {
+		fmt.Fprintf(w, "| %d |", n)
+		base, _ := s.median(key{device, op, columns[0], dimension, n})
+		for i, impl := range columns {
+			ns, ok := s.median(key{device, op, impl, dimension, n})
+			switch {
+			case !ok:
+				fmt.Fprint(w, " |")
+			case i == 0:
+				fmt.Fprintf(w, " %.4g |", ns)
+			default:
+				fmt.Fprintf(w, " %.4g (%.2f) |", ns, ns/base)
+			}
+		}
+		fmt.Fprintln(w)
+	}
+}
