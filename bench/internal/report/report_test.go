@@ -1,0 +1,99 @@
+package report
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// measured is two processes' measurements on a device, and one's on the stub.
+const measured = `goos: linux
+goarch: amd64
+go: go1.26.8
+machine: 2 processors
+device: rxe0
+BenchmarkPostRecv/impl=c/wr=1	100	10.00 ns/op	0 allocs/op
+BenchmarkPostRecv/impl=goverbs/wr=1	100	12.40 ns/op	0 allocs/op
+BenchmarkPostRecv/impl=cgo/wr=1	100	36.00 ns/op	0 allocs/op
+BenchmarkPostRecv/impl=purego/wr=1-2	100	120 ns/op	2 allocs/op
+BenchmarkPostRecv/impl=c/wr=4	100	20.00 ns/op	0 allocs/op
+BenchmarkPostRecv/impl=goverbs/wr=4	100	24.00 ns/op	0 allocs/op
+device: rxe0
+BenchmarkPostRecv/impl=c/wr=1	100	10.20 ns/op	0 allocs/op
+BenchmarkPostRecv/impl=goverbs/wr=1	100	12.60 ns/op	0 allocs/op
+device: stub
+BenchmarkPostRecv/impl=c/wr=1	100	8.00 ns/op	0 allocs/op
+BenchmarkBuild/impl=goverbs/wr=1000000	100	6.00 ns/op
+BenchmarkBuild/impl=memory-fill/wr=1000000	100	3.00 ns/op
+`
+
+func read(t *testing.T, text string) *Samples {
+	t.Helper()
+	s := &Samples{}
+	require.NoError(t, s.Read(strings.NewReader(text), "measured"))
+	return s
+}
+
+func TestWrite(t *testing.T) {
+	var page bytes.Buffer
+	require.NoError(t, read(t, measured).Write(&page, "plot.svg"))
+	for _, want := range []string{
+		"| wr | c | goverbs | cgo | purego |\n",
+		"| 1 | 10.1 | 12.5 (1.24) | 36 (3.56) | 120 (11.88) |\n", // medians of two processes
+		"| 4 | 20 | 24 (1.20) | | |\n",
+		"| a post of 1, times C | ≤ 1.25 | 1.238 | met |\n",
+		"| a post of 4, times C | ≤ 1.10 | 1.200 | **missed** |\n",
+		"| a post of 1, ns more than C | ≤ 2.5 | 2.40 | met |\n",
+		"| a post of 1, times faster than cgo | ≥ 3 | 2.9 | **missed** |\n",
+		"| a post of 1, times faster than purego | ≥ 8 | 9.6 | met |\n",
+		"| allocations of any post or poll, also onto a full queue | 0 | 0 | met |\n",
+		"| 1000000 | 3 | 6 (2.00) |\n",
+		"This run: linux, amd64, go1.26.8; 2 processors.",
+	} {
+		require.Contains(t, page.String(), want)
+	}
+	require.Less(t, strings.Index(page.String(), ": rxe0"), strings.Index(page.String(), ": stub"), "real devices come first")
+}
+
+func TestAllocationsAreSeen(t *testing.T) {
+	s := read(t, "device: rxe0\nBenchmarkPoll/impl=goverbs/wr=1 1 9 ns/op 0.5 allocs/op\nBenchmarkPoll/impl=goverbs/wr=4 1 9 ns/op 0 allocs/op\n")
+	require.Equal(t, []target{{"allocations of any post or poll, also onto a full queue", "0", "0.5", false}}, s.targets("rxe0"))
+}
+
+func TestPlot(t *testing.T) {
+	s := read(t, measured)
+	require.Equal(t, "rxe0", s.PlotDevice())
+	var svg bytes.Buffer
+	require.NoError(t, s.Plot(&svg, "rxe0"))
+	text := svg.String()
+	for _, label := range []string{"goverbs", "purego", "rxe0"} {
+		require.Contains(t, text, label)
+	}
+	decoder := xml.NewDecoder(&svg)
+	for {
+		_, err := decoder.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		require.NoError(t, err)
+	}
+	require.Error(t, s.Plot(io.Discard, "mlx5_0"), "nothing was measured there")
+}
+
+func TestWrongInput(t *testing.T) {
+	for _, text := range []string{
+		"BenchmarkPostRecv/impl=c/wr=1 1 9 ns/op\n", // on no device
+		"device: stub\nBenchmarkPostRecv/wr=1 1 9 ns/op\n",
+		"device: stub\nBenchmarkPostRecv/impl=c 1 9 ns/op\n",
+		"device: stub\nBenchmarkPostRecv/impl=c/wr=many 1 9 ns/op\n",
+		"device: stub\nBenchmarkPostRecv/impl=c/wr=1 1 nine ns/op\n",
+	} {
+		require.Error(t, new(Samples).Read(strings.NewReader(text), "wrong"), text)
+	}
+	require.Error(t, new(Samples).Write(io.Discard, "plot.svg"), "nothing was measured")
+}
