@@ -2127,24 +2127,6 @@ type SendWR struct {
 	} // union: see the methods
 }
 
-// All walks the list that starts at s, without copying, up to a nil Next.
-func (s *SendWR) All() iter.Seq[*SendWR] {
-	return func(yield func(*SendWR) bool) {
-		for e := s; e != nil && yield(e); e = e.Next {
-		}
-	}
-}
-
-// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
-// there are none.
-func (s *SendWR) SGEs() []SGE {
-	if s.SGList == nil || s.NumSGE <= 0 {
-		return nil
-	}
-	// Safe as far as the struct is right about itself, which C relies on too.
-	return unsafe.Slice(s.SGList, s.NumSGE)
-}
-
 // ImmData reads the member __be32 imm_data. The four bytes that travel with the message
 // and appear in the receiver's completion, in network byte order; for the opcodes with
 // immediate data.
@@ -2186,6 +2168,24 @@ func (s *SendWR) BindMW() *SendWRBindMW {
 func (s *SendWR) TSO() *SendWRTSO {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*SendWRTSO)(unsafe.Pointer(&s.bindMWUnion))
+}
+
+// All walks the list that starts at s, without copying, up to a nil Next.
+func (s *SendWR) All() iter.Seq[*SendWR] {
+	return func(yield func(*SendWR) bool) {
+		for e := s; e != nil && yield(e); e = e.Next {
+		}
+	}
+}
+
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
+func (s *SendWR) SGEs() []SGE {
+	if s.SGList == nil || s.NumSGE <= 0 {
+		return nil
+	}
+	// Safe as far as the struct is right about itself, which C relies on too.
+	return unsafe.Slice(s.SGList, s.NumSGE)
 }
 
 func _() {

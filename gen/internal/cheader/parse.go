@@ -27,6 +27,10 @@ type Source struct {
 	IncludeDirs []string // searched in order
 }
 
+// end follows a header. Where one breaks off in the middle of a declaration, the
+// front end would wait for its next word for ever.
+var end = strings.Repeat(";\n", 32)
+
 // Parse reads src as a C compiler for target sees it.
 func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 	// A header is input, and no input may end the program: what cc does not
@@ -58,7 +62,7 @@ func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 	ast, err := cc.Translate(config, []cc.Source{
 		{Name: "<predefined>", Value: target.Predefined()},
 		{Name: "<builtin>", Value: cc.Builtin},
-		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n"},
+		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n" + end},
 	})
 	if err != nil {
 		return nil, tree.explain(src, target, err)

@@ -24,10 +24,11 @@ type tree struct {
 	stubs fs.FS
 	dirs  []string
 	read  map[string]bool
+	includes
 }
 
 func newTree(dirs []string) *tree {
-	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}}
+	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, includes: includes{from: map[string][]string{}}}
 }
 
 // Open opens root/NAME from the stubs or else from the include folders.
@@ -48,6 +49,9 @@ func (t *tree) Open(name string) (fs.File, error) {
 			continue
 		}
 		t.read[header] = true
+		if err := t.follow(header, string(text)); err != nil {
+			return nil, err
+		}
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -68,6 +72,9 @@ var notFound = regexp.MustCompile(`include file not found: [<"]([^>"]+)[>"]`)
 // explain turns the front end's error into one that says what to do.
 func (t *tree) explain(src Source, target headers.Target, err error) error {
 	text := strings.ReplaceAll(err.Error(), root+"/", "")
+	if t.refused != nil {
+		return fmt.Errorf("parsing %s for %s: %w", src.Header, target, t.refused)
+	}
 	m := notFound.FindStringSubmatch(text)
 	if m == nil {
 		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, plain(text, src.Header))

@@ -32,6 +32,7 @@ type typeName struct {
 	bits    int  // of an integer, 0 of anything else
 	integer bool // an integer or an enumeration
 	array   bool // may be an array's element
+	size    int  // no more than this, in bytes
 	aligned bool // has an alignment of its own
 }
 
@@ -46,14 +47,15 @@ func New(seed uint64, opts Options) *Header {
 		{name: "bool", bits: 1, integer: true, array: true}, {name: "uint8_t", bits: 8, integer: true, array: true}, {name: "int16_t", bits: 16, integer: true, array: true},
 		{name: "uint32_t", bits: 32, integer: true, array: true}, {name: "int64_t", bits: 64, integer: true, array: true}, {name: "uint64_t", bits: 64, integer: true, array: true},
 	} {
+		t.size = 8
 		m.types = append(m.types, t)
 		m.integers = append(m.integers, t)
 	}
 	for _, name := range []string{"float", "double", "size_t", "const int", "volatile short", "uintptr_t"} {
-		m.types = append(m.types, typeName{name: name, array: true})
+		m.types = append(m.types, typeName{name: name, array: true, size: 8})
 	}
 	if opts.Alien {
-		m.types = append(m.types, typeName{name: "long double", array: true}, typeName{name: "_Float128", array: true})
+		m.types = append(m.types, typeName{name: "long double", array: true, size: 16}, typeName{name: "_Float128", array: true, size: 16})
 	}
 	for range opts.Decls {
 		m.decl()
@@ -120,7 +122,7 @@ func (m *maker) enum() {
 	}
 	m.decls = append(m.decls, d)
 	if d.Name != "" {
-		t := typeName{name: d.Name, bits: bits, integer: true, array: true}
+		t := typeName{name: d.Name, bits: bits, integer: true, array: true, size: 8}
 		m.types = append(m.types, t)
 		m.integers = append(m.integers, t)
 	}
@@ -145,7 +147,7 @@ func (m *maker) typedef() {
 			align = pick(m, []int{1, 2, 4, 8, 16, 32})
 		}
 		d.Text = fmt.Sprintf("typedef %s %s __attribute__((aligned(%d)));", t.name, name, align)
-		t.name, t.array, t.aligned = name, align == 1, true
+		t.name, t.array, t.aligned, t.size = name, align == 1, true, 32
 		m.integers = append(m.integers, t)
 	case 4:
 		d.Kind, d.Name = OtherDecl, name
@@ -153,16 +155,16 @@ func (m *maker) typedef() {
 		if !t.array {
 			return
 		}
-		t = typeName{name: name, array: true}
+		t = typeName{name: name, array: true, size: 32}
 	case 5:
 		d.Kind, d.Name = OtherDecl, name
 		d.Text = fmt.Sprintf("typedef %s (*%s)(struct later_%s *, %s);", t.name, name, name, t.name)
-		t = typeName{name: name, array: true}
+		t = typeName{name: name, array: true, size: 8}
 	case 6:
 		d.Kind, d.Name = OtherDecl, name
 		other := pick(m, m.types)
 		d.Text = fmt.Sprintf("typedef %s %s;", other.name, name)
-		t = typeName{name: name, array: other.array}
+		t = typeName{name: name, array: other.array, size: other.size}
 	}
 	m.decls = append(m.decls, d)
 	m.types = append(m.types, t)
@@ -204,11 +206,40 @@ func (m *maker) record() {
 	if flexible {
 		return
 	}
-	m.types = append(m.types, typeName{name: d.Name, array: true})
-	if m.one(2) {
-		// Used often, so that records nest.
-		m.types = append(m.types, typeName{name: d.Name, array: true})
+	t := typeName{name: d.Name, array: true, size: m.size(r)}
+	if t.size > maxSize {
+		return
 	}
+	m.types = append(m.types, t)
+	if m.one(2) {
+		m.types = append(m.types, t) // so that records nest
+	}
+}
+
+// maxSize is the size above which a record has no part in others: sizes would
+// grow without bound, and objects with them.
+const maxSize = 400
+
+// size is a bound on the size of a record.
+func (m *maker) size(r *Record) int {
+	size := 64 // alignment
+	for _, f := range r.Members {
+		one := 8
+		if f.Inner != nil {
+			one = m.size(f.Inner)
+		} else if f.Before == "" {
+			for _, t := range m.types {
+				if t.name == f.Type {
+					one = t.size
+				}
+			}
+		}
+		if strings.HasPrefix(f.After, "[") {
+			one *= 5 * strings.Count(f.After, "[")
+		}
+		size += one + 8
+	}
+	return size
 }
 
 func (m *maker) recordBody(depth int, flexible bool) *Record {

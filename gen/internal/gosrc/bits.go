@@ -19,13 +19,10 @@ func (b *body) bits(fields []*abi.Field, base, end int64) error {
 		}
 		last = max(last, hi)
 	}
-	field := unexported(camel(fields[0].Name)) + "Bits"
-	if err := b.take(field); err != nil {
-		return err
-	}
+	field := b.take(unexported(camel(fields[0].Name)) + "Bits")
 	b.pad(first)
 	if first < b.cursor || last > end {
-		return fmt.Errorf("%s.%s: the bit-fields share bytes in a way that Go cannot lay out", b.at, fields[0].Name)
+		return fmt.Errorf("%s: the bit-fields share bytes in a way that Go cannot lay out", b.where(fields[0]))
 	}
 	b.fields = append(b.fields, jen.Id(field).Index(jen.Lit(int(last-first))).Byte().Comment("bit-fields: see the methods"))
 	b.cursor = last
@@ -51,13 +48,9 @@ func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 	}
 	first, last := *f.BitOffset/8, (*f.BitOffset+*f.BitSize+7)/8
 	if last-first > 8 {
-		return fmt.Errorf("%s.%s: a bit-field over nine bytes has no accessor", b.at, f.Name)
+		return fmt.Errorf("%s: a bit-field over nine bytes has no accessor", b.where(f))
 	}
-	for _, n := range []string{name, "Set" + name} {
-		if err := b.take(n); err != nil {
-			return err
-		}
-	}
+	name = b.takeWith(name, "Set")
 	shift := *f.BitOffset % 8
 	bytes := v.plus(first).bytes(last - first)
 	big := jen.Lit(b.w.facts.BigEndian)
@@ -66,7 +59,7 @@ func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 	switch {
 	case f.Kind == abi.Bool:
 		result = get.Op("!=").Lit(0)
-	case f.Kind == abi.Int:
+	case f.Kind == abi.Int || f.Type.Signed:
 		// Shifting up and down again spreads the sign.
 		up := jen.Lit(int(64 - *f.BitSize))
 		result = jen.Add(typ.code).Parens(jen.Int64().Parens(get.Op("<<").Add(up)).Op(">>").Add(up.Clone()))

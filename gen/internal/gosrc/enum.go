@@ -16,13 +16,11 @@ func (w *writer) enum(e *abi.Enum) error {
 	flags := isFlags(e)
 	typ := ""
 	if e.Name != "" {
-		typ = w.name(e.Name)
+		typ = w.types[enumKey(e)]
 	}
 	var defs []jen.Code
 	for i, en := range e.Enumerators {
-		if err := w.claim(names[i], fmt.Sprintf("%s (%s:%d)", en.Name, e.Header, e.Line)); err != nil {
-			return err
-		}
+		names[i] = w.unique(names[i], fmt.Sprintf("%s (%s:%d)", en.Name, e.Header, e.Line))
 		lit, err := literal(en.Value, flags)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", e.Header, e.Line, en.Name, err)
@@ -53,7 +51,7 @@ func (w *writer) enum(e *abi.Enum) error {
 		what = "a set of the bits below"
 	}
 	w.add(typ,
-		jen.Comment(typeDoc(typ, fmt.Sprintf("C's enum %s of %s%s: %s", e.Name, e.Header, w.since("enum", e.Name), what), w.words.about(e.Name))),
+		jen.Comment(typeDoc(typ, fmt.Sprintf("C's %s of %s%s: %s", enumKey(e), e.Header, w.since("enum", e.Name), what), w.words.about(e.Name))),
 		jen.Type().Id(typ).Id(fmt.Sprintf("%s%d", kind, 8*e.Size)),
 		jen.Comment(fmt.Sprintf("The values of %s.", typ)),
 		jen.Const().Defs(defs...),
@@ -75,14 +73,22 @@ func (w *writer) stringer(e *abi.Enum, typ string, names []string, flags bool) j
 			case en.Value == "0":
 				zero = en.Name
 			case !seen[en.Value]:
-				items = append(items, jen.Line().Values(jen.Uint64().Parens(jen.Id(names[i])), jen.Lit(en.Name)))
+				bits := jen.Uint64().Parens(jen.Id(names[i]))
+				if v, negative, err := value(en.Value); err == nil && negative {
+					bits = jen.Id(fmt.Sprintf("%#x", v&(1<<(8*e.Size)-1)))
+				}
+				items = append(items, jen.Line().Values(bits, jen.Lit(en.Name)))
 			}
 			seen[en.Value] = true
 		}
 		items = append(items, jen.Line())
+		bitsOf := jen.Uint64().Parens(jen.Id("v"))
+		if e.Signed { // without the copies of the sign
+			bitsOf = jen.Uint64().Parens(jen.Id(fmt.Sprintf("uint%d", 8*e.Size)).Parens(jen.Id("v")))
+		}
 		return jen.Add(
 			jen.Comment(fmt.Sprintf("String lists the bits of v by C's names, and what has none as a number; no bits are %q.", zero)), jen.Line(),
-			method.Block(jen.Return(jen.Id("flagNames").Call(jen.Uint64().Parens(jen.Id("v")), jen.Lit(zero), jen.Index().Id("flagName").Values(items...)))))
+			method.Block(jen.Return(jen.Id("flagNames").Call(bitsOf, jen.Lit(zero), jen.Index().Id("flagName").Values(items...)))))
 	}
 	var cases []jen.Code
 	for i, en := range e.Enumerators {
@@ -118,10 +124,7 @@ func literal(text string, hex bool) (jen.Code, error) {
 
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
-	name := w.free(goName(m.Name), strings.TrimLeft(m.Name, "_"))
-	if err := w.claim(name, fmt.Sprintf("%s (%s:%d)", m.Name, m.Header, m.Line)); err != nil {
-		return err
-	}
+	name := w.unique(w.free(goName(m.Name), strings.TrimLeft(m.Name, "_")), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
 	lit, err := literal(m.Value, false)
 	if err != nil {
 		return fmt.Errorf("%s:%d: %s: %w", m.Header, m.Line, m.Name, err)

@@ -90,7 +90,13 @@ type output struct {
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words) (*output, error) {
+func declare(facts *abi.Facts, table *words) (out *output, err error) {
+	// A file of facts is input too, and no input may end the program.
+	defer func() {
+		if r := recover(); r != nil {
+			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
+		}
+	}()
 	s, err := newScope(facts, table)
 	if err != nil {
 		return nil, err
@@ -99,7 +105,7 @@ func declare(facts *abi.Facts, table *words) (*output, error) {
 	if err := w.all(); err != nil {
 		return nil, err
 	}
-	out := &output{decls: w.decls, text: map[string]string{}}
+	out = &output{decls: w.decls, text: map[string]string{}}
 	for _, d := range w.decls {
 		if _, twice := out.text[d.key]; twice {
 			return nil, fmt.Errorf("%s is declared twice", d.key)
@@ -117,7 +123,7 @@ func (w *writer) all() error {
 		}
 	}
 	for _, m := range w.facts.Macros {
-		if !w.shipped[m.Header] || w.isAlias(m.Name) {
+		if !w.shipped[m.Header] || w.isAlias(m.Name) || w.isEnumerator(m.Name) {
 			continue
 		}
 		if err := w.macro(m); err != nil {
@@ -130,15 +136,12 @@ func (w *writer) all() error {
 		}
 	}
 	for _, r := range w.sortedRecords() {
-		if name := w.typeName(r.Name); w.viewable[name] {
+		if name := w.types[recordKey(r)]; w.viewable[name] {
 			w.viewAt(name, "C's "+string(r.Kind)+" "+r.Name)
 		}
 	}
 	for _, key := range sortedKeys(w.opaque) {
-		name := w.opaque[key]
-		if err := w.claim(name, key); err != nil {
-			return err
-		}
+		name := w.types[key]
 		w.add(name,
 			jen.Comment(fmt.Sprintf("%s is C's %s, which the headers declare and do not define: only pointers to it have a use.", name, key)),
 			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
@@ -153,6 +156,19 @@ func (w *writer) isAlias(name string) bool {
 	for target, alias := range w.alias {
 		if alias == name && target != name {
 			return true
+		}
+	}
+	return false
+}
+
+// isEnumerator reports whether a macro repeats an enumerator of the same name,
+// as headers do so that #ifdef can ask for it.
+func (w *writer) isEnumerator(name string) bool {
+	for _, e := range w.emittedEnums() {
+		for _, en := range e.Enumerators {
+			if en.Name == name {
+				return true
+			}
 		}
 	}
 	return false

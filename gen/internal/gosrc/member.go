@@ -11,10 +11,7 @@ import (
 // misaligned lays out a member of a packed record that stands where Go would
 // not put its type: as bytes, with accessors that copy.
 func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) error {
-	raw := unexported(name) + "Bytes"
-	if err := b.take(raw); err != nil {
-		return err
-	}
+	raw := b.take(unexported(name) + "Bytes")
 	b.pad(offset)
 	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(f.Type.Declare(f.Name)+", not aligned: see the methods"))
 	b.cursor = offset + f.Size
@@ -24,7 +21,7 @@ func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) e
 
 // flexible writes the accessor of an array that has no length in the record:
 // Go would pad a trailing one, so it gets no field.
-func (b *body) flexible(f *abi.Field, offset int64) error {
+func (b *body) flexible(f *abi.Field, v view) error {
 	if f.Kind != abi.Array || hidden(f.Name) {
 		return nil // an empty record takes no room and holds nothing
 	}
@@ -33,16 +30,21 @@ func (b *body) flexible(f *abi.Field, offset int64) error {
 	if err != nil {
 		return err
 	}
-	return b.flexibleMethod(f, name, elem, jen.Qual("unsafe", "Add").Call(jen.Qual("unsafe", "Pointer").Call(jen.Id("s")), jen.Lit(int(offset))))
-}
-
-func (b *body) flexibleView(f *abi.Field, v view) error {
-	name := camel(f.Name)
-	elem, err := b.elemType(f, name)
-	if err != nil {
-		return err
+	if v.at%elem.align != 0 || elem.align > v.align {
+		b.flexiblePointer(f, name, v)
+		return nil
 	}
 	return b.flexibleMethod(f, name, elem, v.pointer())
+}
+
+// flexiblePointer writes the accessor of an array whose elements stand where Go
+// cannot have them.
+func (b *body) flexiblePointer(f *abi.Field, name string, v view) {
+	name = b.take(name)
+	b.methods = append(b.methods,
+		jen.Comment(fmt.Sprintf("%s is where the member %s starts, which has no length in C. Its elements are not aligned as Go needs it: copy their bytes.%s",
+			name, f.Type.Declare(f.Name), b.w.words.about(b.path+"."+f.Name))),
+		jen.Func().Params(b.receiver()).Id(name).Params().Qual("unsafe", "Pointer").Block(jen.Return(v.pointer())))
 }
 
 // elemType is the type of what an array of unknown length holds.
@@ -53,9 +55,7 @@ func (b *body) elemType(f *abi.Field, name string) (gotype, error) {
 }
 
 func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen.Statement) error {
-	if err := b.take(name); err != nil {
-		return err
-	}
+	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views n elements of the member %s, which has no length in C: the caller knows that n of them are there.%s",
 			name, f.Type.Declare(f.Name), b.w.words.about(b.path+"."+f.Name))),
@@ -70,12 +70,10 @@ func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen
 func (b *body) helpers(f *abi.Field, name string) error {
 	pointee := f.Kind == abi.Pointer && f.Type.Elem.Kind == abi.Struct && f.Type.Elem.Anon == nil
 	if pointee && f.Name == "next" && "struct "+f.Type.Elem.Name == b.cName {
-		if err := b.take("All"); err != nil {
-			return err
-		}
+		all := b.take("All")
 		b.methods = append(b.methods,
-			jen.Comment(fmt.Sprintf("All walks the list that starts at s, without copying, up to a nil %s.", name)),
-			jen.Func().Params(b.receiver()).Id("All").Params().Qual("iter", "Seq").Types(jen.Op("*").Id(b.goName)).Block(
+			jen.Comment(fmt.Sprintf("%s walks the list that starts at s, without copying, up to a nil %s.", all, name)),
+			jen.Func().Params(b.receiver()).Id(all).Params().Qual("iter", "Seq").Types(jen.Op("*").Id(b.goName)).Block(
 				jen.Return(jen.Func().Params(jen.Id("yield").Func().Params(jen.Op("*").Id(b.goName)).Bool()).Block(
 					jen.For(jen.Id("e").Op(":=").Id("s"), jen.Id("e").Op("!=").Nil().Op("&&").Id("yield").Call(jen.Id("e")), jen.Id("e").Op("=").Id("e").Dot(name)).Block()))))
 		b.w.viewable[b.goName] = true
@@ -85,15 +83,13 @@ func (b *body) helpers(f *abi.Field, name string) error {
 		return nil
 	}
 	if !pointee {
-		return fmt.Errorf("%s.%s: words count it, but it does not point to a struct", b.at, f.Name)
+		return fmt.Errorf("%s: words count it, but it does not point to a struct", b.where(f))
 	}
-	elem := b.w.pointeeName(f.Type.Elem)
-	if err := b.take(elem + "s"); err != nil {
-		return err
-	}
+	elem := b.w.types[keyOf(f.Type.Elem)]
+	method := b.take(elem + "s")
 	b.methods = append(b.methods,
-		jen.Comment(fmt.Sprintf("%ss views the %s elements of %s as a slice, without copying. It is nil when there are none.", elem, camel(count), name)),
-		jen.Func().Params(b.receiver()).Id(elem+"s").Params().Index().Id(elem).Block(
+		jen.Comment(fmt.Sprintf("%s views the %s elements of %s as a slice, without copying. It is nil when there are none.", method, camel(count), name)),
+		jen.Func().Params(b.receiver()).Id(method).Params().Index().Id(elem).Block(
 			jen.If(jen.Id("s").Dot(name).Op("==").Nil().Op("||").Id("s").Dot(camel(count)).Op("<=").Lit(0)).Block(jen.Return(jen.Nil())),
 			jen.Comment("Safe as far as the struct is right about itself, which C relies on too."),
 			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Id("s").Dot(name), jen.Id("s").Dot(camel(count))))))

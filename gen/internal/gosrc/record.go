@@ -40,11 +40,12 @@ type body struct {
 	methods []jen.Code
 	asserts []jen.Code
 	members map[string]bool // names of fields and methods
+	later   []func() error  // what gives way to the members, such as helpers
 }
 
 // record writes a record that has a name, and the untagged ones inside it.
 func (w *writer) record(r *abi.Record) error {
-	name := w.typeName(r.Name)
+	name := w.types[recordKey(r)]
 	c := fmt.Sprintf("%s %s", r.Kind, r.Name)
 	if r.Typedef {
 		c = r.Name
@@ -55,11 +56,18 @@ func (w *writer) record(r *abi.Record) error {
 
 func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string) error {
 	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}}
-	b.fields = append(b.fields, jen.Id("_").Qual("structs", "HostLayout"))
 	if err := b.fill(r); err != nil {
 		return err
 	}
-	code := []jen.Code{jen.Comment(doc), jen.Type().Id(name).Struct(b.fields...)}
+	head := []jen.Code{jen.Id("_").Qual("structs", "HostLayout")}
+	if b.align > b.natural {
+		code, err := w.filler(b.align)
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.at, err)
+		}
+		head = append(head, code)
+	}
+	code := []jen.Code{jen.Comment(doc), jen.Type().Id(name).Struct(append(head, b.fields...)...)}
 	code = append(code, b.methods...)
 	b.assert(jen.Qual("unsafe", "Sizeof").Call(jen.Id(name).Values()), r.Size)
 	b.assert(jen.Qual("unsafe", "Alignof").Call(jen.Id(name).Values()), r.Align)
@@ -79,11 +87,13 @@ func (b *body) fill(r *abi.Record) error {
 	if r.Kind == abi.Union {
 		return b.fillUnion(r)
 	}
-	if err := b.alignAs(b.align, r); err != nil {
-		return err
-	}
 	if err := b.structMembers(r, 0); err != nil {
 		return err
+	}
+	for _, write := range b.later {
+		if err := write(); err != nil {
+			return err
+		}
 	}
 	b.pad(b.size)
 	return nil
@@ -95,25 +105,6 @@ func (b *body) sinceMember(f *abi.Field) string {
 	return b.w.since("member", b.path+"."+f.Name)
 }
 
-// alignAs gives the Go struct C's alignment where its fields would not.
-func (b *body) alignAs(align int64, r *abi.Record) error {
-	natural := int64(1)
-	for _, f := range r.Fields {
-		if f.BitSize == nil && f.Size > 0 && !hidden(f.Name) && f.Offset%f.Align == 0 && f.Align <= align {
-			natural = max(natural, f.Align)
-		}
-	}
-	if align <= natural {
-		return nil
-	}
-	code, err := filler(align)
-	if err != nil {
-		return fmt.Errorf("%s: %w", b.at, err)
-	}
-	b.fields = append(b.fields, code)
-	return nil
-}
-
 // pad adds blank bytes up to an offset.
 func (b *body) pad(offset int64) {
 	if n := offset - b.cursor; n > 0 {
@@ -122,13 +113,29 @@ func (b *body) pad(offset int64) {
 	}
 }
 
-// take claims a name for a field or a method of the Go struct.
-func (b *body) take(name string) error {
-	if b.members[name] {
-		return fmt.Errorf("%s: two members would both be %s in Go", b.at, name)
+// take gives a field or a method of the Go struct its name, which is another
+// than name, but for underscores at its end, if a member before it has that.
+func (b *body) take(name string) string { return b.takeWith(name, "") }
+
+// takeWith takes a name together with the one that has a prefix.
+func (b *body) takeWith(name, prefix string) string {
+	for b.members[name] || prefix != "" && b.members[prefix+name] {
+		name += "_"
 	}
 	b.members[name] = true
-	return nil
+	if prefix != "" {
+		b.members[prefix+name] = true
+	}
+	return name
+}
+
+// where says which member it is, and where the header has it if that is known.
+func (b *body) where(f *abi.Field) string {
+	declaration := f.Type.Declare(f.Name)
+	if f.Position != "" {
+		return fmt.Sprintf("%s: %s in %s", f.Position, declaration, b.cName)
+	}
+	return fmt.Sprintf("%s: %s", b.at, declaration)
 }
 
 // structMembers lays out the members of a struct that starts at base.
@@ -146,7 +153,7 @@ func (b *body) structMembers(r *abi.Record, base int64) error {
 		case f.Name == "" && f.Kind == abi.Union:
 			err = b.unnamedUnion(f, base+f.Offset)
 		case f.Size == 0:
-			err = b.flexible(f, base+f.Offset)
+			err = b.flexible(f, view{at: base + f.Offset, align: b.align})
 		default:
 			err = b.field(f, base+f.Offset)
 		}
@@ -170,42 +177,39 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	if offset%typ.align != 0 || typ.align > b.align {
 		return b.misaligned(f, name, typ, offset)
 	}
-	if err := b.take(name); err != nil {
-		return err
-	}
+	name = b.take(name)
 	b.pad(offset)
 	if text := b.w.words.about(b.path + "." + f.Name); text != "" {
 		b.fields = append(b.fields, jen.Line(), jen.Comment(text[1:]))
 	}
 	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)+b.sinceMember(f)))
+	b.natural = max(b.natural, typ.align)
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(name)), offset)
-	return b.helpers(f, name)
+	b.later = append(b.later, func() error { return b.helpers(f, name) })
+	return nil
 }
 
 // memberType is the Go type of a member, and writes the types that only this
 // member has: untagged records and the functions that it may point to.
 func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	path := b.w.free(b.goName+name, b.goName+"_"+name)
-	at := b.at + "." + f.Name
+	at := b.where(f)
 	inner := f.Type
-	for inner.Kind == abi.Array || inner.Kind == abi.Pointer && inner.Elem.Kind != abi.Func {
+	for inner.Kind == abi.Array || inner.Kind == abi.Pointer {
 		inner = inner.Elem
 	}
+	c := fmt.Sprintf("%s.%s", b.cName, f.Name)
 	switch {
-	case inner.Anon != nil && f.Kind != abi.Pointer:
-		c := fmt.Sprintf("%s.%s", b.cName, f.Name)
+	case inner.Anon != nil:
+		path = b.w.unique(path, c)
 		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.w.words.about(b.path+"."+f.Name))
-		if err := b.w.claim(path, c); err != nil {
-			return gotype{}, err
-		}
 		if err := b.w.recordNamed(inner.Anon, path, c, b.path+"."+f.Name, at, doc); err != nil {
 			return gotype{}, err
 		}
 	case inner.Kind == abi.FuncPtr:
-		if err := b.w.funcType(path+"Func", f, inner, b.cName); err != nil {
-			return gotype{}, err
-		}
+		path = b.w.unique(path+"Func", c)
+		b.w.funcType(path, f, inner, b.cName)
 	}
 	typ, err := b.w.goType(f.Type, path, at)
 	if err != nil {
@@ -213,25 +217,21 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	}
 	if tag := b.w.words.enum[b.path+"."+f.Name]; tag != "" {
 		// A release that is older than the enumeration has the integer only.
-		if e := b.w.enums[tag]; e != nil {
+		if e := b.w.enums[typeKey(abi.EnumKind, tag, false)]; e != nil {
 			if e.Size != f.Size {
 				return gotype{}, fmt.Errorf("%s: words give it the type enum %s, which is not of its size", at, tag)
 			}
-			typ.code = jen.Id(b.w.name(tag))
+			typ.code = jen.Id(b.w.types[enumKey(e)])
 		}
 	}
 	return typ, nil
 }
 
 // funcType writes the type of a slot that holds a C function's address.
-func (w *writer) funcType(name string, f *abi.Field, t *abi.Type, in string) error {
-	if err := w.claim(name, in+"."+f.Name); err != nil {
-		return err
-	}
+func (w *writer) funcType(name string, f *abi.Field, t *abi.Type, in string) {
 	w.add(name,
 		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C %s.", name, f.Name, in, t.Declare(f.Name))),
 		jen.Type().Id(name).Uintptr())
-	return nil
 }
 
 // bitRun counts the bit-fields that stand together.

@@ -2,6 +2,7 @@ package gosrc
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strconv"
 	"strings"
@@ -15,10 +16,11 @@ type scope struct {
 	words   *words
 	shipped map[string]bool        // headers that the user asked for
 	alias   map[string]string      // C name to the one that a macro gives it
-	records map[string]*abi.Record // by kind and C name
-	enums   map[string]*abi.Enum   // by C tag
+	records map[string]*abi.Record // by typeKey
+	enums   map[string]*abi.Enum   // by typeKey
 	wanted  map[*abi.Record]bool   // records to write
-	opaque  map[string]string      // kind and C name of undefined records, to Go name
+	opaque  map[string]string      // C name of undefined records, by typeKey
+	types   map[string]string      // typeKey to Go name
 	names   map[string]string      // Go name to the C declaration that has it
 }
 
@@ -32,6 +34,7 @@ func newScope(f *abi.Facts, w *words) (*scope, error) {
 		enums:   map[string]*abi.Enum{},
 		wanted:  map[*abi.Record]bool{},
 		opaque:  map[string]string{},
+		types:   map[string]string{},
 		names:   map[string]string{},
 	}
 	for _, h := range f.Headers {
@@ -43,20 +46,31 @@ func newScope(f *abi.Facts, w *words) (*scope, error) {
 		}
 	}
 	for _, r := range f.Records {
-		s.records[recordKey(r.Kind, r.Name)] = r
+		s.records[recordKey(r)] = r
 	}
 	for _, e := range f.Enums {
-		s.enums[e.Name] = e
+		s.enums[enumKey(e)] = e
 	}
 	for _, r := range f.Records {
 		if s.shipped[r.Header] && !r.Opaque {
 			s.want(r)
 		}
 	}
-	return s, s.claimAll()
+	s.nameTypes()
+	return s, nil
 }
 
-func recordKey(k abi.Kind, name string) string { return string(k) + " " + name }
+// typeKey tells types apart as C does: a tag from a typedef's name.
+func typeKey(k abi.Kind, name string, isTypedef bool) string {
+	if isTypedef {
+		return name
+	}
+	return string(k) + " " + name
+}
+
+func recordKey(r *abi.Record) string { return typeKey(r.Kind, r.Name, r.Typedef) }
+func enumKey(e *abi.Enum) string     { return typeKey(abi.EnumKind, e.Name, e.Typedef) }
+func keyOf(t *abi.Type) string       { return typeKey(t.Kind, t.Name, t.Typedef) }
 
 // want marks a record, and all that it is made of, to be written.
 func (s *scope) want(r *abi.Record) {
@@ -77,10 +91,10 @@ func (s *scope) wantType(t *abi.Type) {
 			s.wantType(f.Type)
 		}
 	case t.IsRecord():
-		if r := s.records[recordKey(t.Kind, t.Name)]; r != nil && !r.Opaque {
+		if r := s.records[keyOf(t)]; r != nil && !r.Opaque {
 			s.want(r)
 		} else {
-			s.opaque[recordKey(t.Kind, t.Name)] = s.name(t.Name)
+			s.opaque[keyOf(t)] = t.Name
 		}
 	case t.Kind != abi.FuncPtr: // a function's parameters are for its caller
 		s.wantType(t.Elem)
@@ -96,35 +110,56 @@ func (s *scope) name(c string) string {
 	return goName(c)
 }
 
-// typeName is name for a type that only a typedef may name: the suffix _t says
-// nothing in Go.
-func (s *scope) typeName(c string) string { return s.name(strings.TrimSuffix(c, "_t")) }
-
-// claimAll gives every type its name and makes sure that no two are equal.
-func (s *scope) claimAll() error {
+// nameTypes gives every type its Go name. The library's own types come first:
+// another release's type without the library's prefix does not take their
+// names. The suffix _t of a typedef says nothing in Go.
+func (s *scope) nameTypes() {
+	type candidate struct{ key, c, where string }
+	var all []candidate
 	for _, r := range s.sortedRecords() {
-		if err := s.claim(s.typeName(r.Name), fmt.Sprintf("%s %s (%s:%d)", r.Kind, r.Name, r.Header, r.Line)); err != nil {
-			return err
-		}
+		all = append(all, candidate{recordKey(r), strings.TrimSuffix(r.Name, "_t"), fmt.Sprintf(" (%s:%d)", r.Header, r.Line)})
 	}
 	for _, e := range s.emittedEnums() {
-		if e.Name == "" {
-			continue
-		}
-		if err := s.claim(s.name(e.Name), fmt.Sprintf("enum %s (%s:%d)", e.Name, e.Header, e.Line)); err != nil {
-			return err
+		if e.Name != "" {
+			c := e.Name
+			if e.Typedef {
+				c = strings.TrimSuffix(c, "_t")
+			}
+			all = append(all, candidate{enumKey(e), c, fmt.Sprintf(" (%s:%d)", e.Header, e.Line)})
 		}
 	}
-	return nil
+	for _, key := range sortedKeys(s.opaque) {
+		all = append(all, candidate{key, s.opaque[key], ""})
+	}
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return boolOrder(hasPrefix(b.c)) - boolOrder(hasPrefix(a.c))
+	})
+	for _, t := range all {
+		s.types[t.key] = s.unique(s.name(t.c), t.key+t.where)
+	}
 }
 
-// claim takes a Go name for a C declaration.
-func (s *scope) claim(goName, c string) error {
-	if other, taken := s.names[goName]; taken && other != c {
-		return fmt.Errorf("%s and %s would both be %s in Go", other, c, goName)
+func hasPrefix(c string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(c, p) })
+}
+
+func boolOrder(b bool) int {
+	if b {
+		return 1
 	}
-	s.names[goName] = c
-	return nil
+	return 0
+}
+
+// unique takes a Go name for a C declaration, or one that only adds
+// underscores if another declaration has it.
+func (s *scope) unique(goName, c string) string {
+	for {
+		if other, taken := s.names[goName]; !taken || other == c {
+			s.names[goName] = c
+			return goName
+		}
+		goName += "_"
+	}
 }
 
 // free is the first of two Go names, or the second if another declaration has
@@ -174,12 +209,15 @@ func isFlags(e *abi.Enum) bool {
 // instead of C's common prefix, and an underscore if even that is a type's.
 // Without an enumeration's name, one keeps C's spelling.
 func (s *scope) constantNames(e *abi.Enum) []string {
+	if len(e.Enumerators) == 0 {
+		return nil
+	}
 	spellings := []func(c string) string{s.name}
 	if e.Name != "" {
 		prefix := commonPrefix(e.Enumerators)
 		for _, joint := range []string{"", "_"} {
 			spellings = append(spellings, func(c string) string {
-				return s.name(e.Name) + joint + camel(strings.TrimPrefix(c, prefix))
+				return s.types[enumKey(e)] + joint + camel(strings.TrimPrefix(c, prefix))
 			})
 		}
 	}

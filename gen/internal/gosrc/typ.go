@@ -18,7 +18,7 @@ type gotype struct {
 // goType is the Go type of a C type. path names an untagged or function type,
 // and at says where it stands, should it have no counterpart in Go.
 func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
-	fixed := func(code *jen.Statement) (gotype, error) { return gotype{code, t.Size, t.Size}, nil }
+	fixed := func(code *jen.Statement) (gotype, error) { return gotype{code, t.Size, s.goAlign(t.Size)}, nil }
 	switch t.Kind {
 	case abi.Bool:
 		return fixed(jen.Bool())
@@ -36,9 +36,9 @@ func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
 		return s.enumType(t)
 	case abi.Pointer:
 		code, err := s.pointerTo(t.Elem, path, at)
-		return gotype{code, t.Size, t.Size}, err
+		return gotype{code, t.Size, s.goAlign(t.Size)}, err
 	case abi.FuncPtr:
-		return fixed(jen.Id(path + "Func"))
+		return fixed(jen.Id(path))
 	case abi.Array:
 		elem, err := s.goType(t.Elem, path, at)
 		if err != nil {
@@ -52,18 +52,18 @@ func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
 		}
 		name := path
 		if t.Anon == nil {
-			name = s.typeName(t.Name)
+			name = s.types[keyOf(t)]
 		}
 		return gotype{jen.Id(name), t.Size, align}, nil
 	}
-	return gotype{}, fmt.Errorf("%s: %s has no counterpart in Go", at, t)
+	return gotype{}, fmt.Errorf("%s: the type %s has no counterpart in Go", at, t)
 }
 
 // recordAlign is the alignment that Go's version of a record has, which is C's.
 func (s *scope) recordAlign(t *abi.Type, at string) (int64, error) {
 	r := t.Anon
 	if r == nil {
-		r = s.records[recordKey(t.Kind, t.Name)]
+		r = s.records[keyOf(t)]
 	}
 	if r == nil || r.Opaque {
 		return 0, fmt.Errorf("%s: %s is declared but never defined", at, t)
@@ -72,10 +72,15 @@ func (s *scope) recordAlign(t *abi.Type, at string) (int64, error) {
 }
 
 func (s *scope) enumType(t *abi.Type) (gotype, error) {
-	if e := s.enums[t.Name]; e != nil && e.Name != "" && s.shipped[e.Header] {
-		return gotype{jen.Id(s.name(e.Name)), t.Size, t.Size}, nil
+	size, align := t.Size, s.goAlign(t.Size)
+	if name := s.types[keyOf(t)]; t.Name != "" && name != "" {
+		return gotype{jen.Id(name), size, align}, nil
 	}
-	return gotype{jen.Id(fmt.Sprintf("uint%d", 8*t.Size)), t.Size, t.Size}, nil
+	kind := "uint"
+	if t.Signed {
+		kind = "int"
+	}
+	return gotype{jen.Id(fmt.Sprintf("%s%d", kind, 8*size)), size, align}, nil
 }
 
 // pointerTo is the Go pointer to a C type. A void pointer carries an address
@@ -85,9 +90,7 @@ func (s *scope) pointerTo(elem *abi.Type, path, at string) (jen.Code, error) {
 	case elem.Kind == abi.Void, elem.Kind == abi.Func, elem.Kind == abi.Other:
 		return jen.Uintptr(), nil
 	case elem.IsRecord() && elem.Anon == nil:
-		return jen.Op("*").Id(s.pointeeName(elem)), nil
-	case elem.Anon != nil:
-		return jen.Uintptr(), nil
+		return jen.Op("*").Id(s.types[keyOf(elem)]), nil
 	}
 	inner, err := s.goType(elem, path, at)
 	if err != nil {
@@ -96,12 +99,8 @@ func (s *scope) pointerTo(elem *abi.Type, path, at string) (jen.Code, error) {
 	return jen.Op("*").Add(inner.code), nil
 }
 
-func (s *scope) pointeeName(t *abi.Type) string {
-	if name, ok := s.opaque[recordKey(t.Kind, t.Name)]; ok {
-		return name
-	}
-	return s.typeName(t.Name)
-}
+// goAlign is the alignment that Go gives a number of a size.
+func (s *scope) goAlign(size int64) int64 { return min(size, s.facts.PointerSize) }
 
 // bigEndian is the type for an integer that the kernel's typedefs declare to be
 // in network byte order.
@@ -115,9 +114,8 @@ func bigEndian(t *abi.Type) string {
 }
 
 // filler is a zero-sized field that gives a struct an alignment.
-func filler(align int64) (jen.Code, error) {
-	switch align {
-	case 2, 4, 8:
+func (s *scope) filler(align int64) (jen.Code, error) {
+	if align == 2 || align == 4 || align == 8 && s.facts.PointerSize == 8 {
 		return jen.Id("_").Index(jen.Lit(0)).Id(fmt.Sprintf("uint%d", 8*align)), nil
 	}
 	return nil, fmt.Errorf("an alignment of %d cannot be had in Go", align)

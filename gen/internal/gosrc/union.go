@@ -14,13 +14,6 @@ const storage = "data"
 // fillUnion makes a union: bytes with C's size and alignment, and a view of
 // them for each member.
 func (b *body) fillUnion(r *abi.Record) error {
-	if b.align > 1 {
-		code, err := filler(b.align)
-		if err != nil {
-			return fmt.Errorf("%s: %w", b.at, err)
-		}
-		b.fields = append(b.fields, code)
-	}
 	b.fields = append(b.fields, jen.Id(storage).Index(jen.Lit(int(r.Size))).Byte())
 	b.cursor = r.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(storage)), 0)
@@ -43,23 +36,21 @@ func (b *body) unnamedUnion(f *abi.Field, offset int64) error {
 	if first == "" {
 		return nil // pad covers it
 	}
-	field := unexported(camel(first)) + "Union"
-	if err := b.take(field); err != nil {
-		return err
-	}
+	field := b.take(unexported(camel(first)) + "Union")
 	b.pad(offset)
-	align := f.Type.Align
+	align := min(f.Type.Align, b.align)
 	for offset%align != 0 {
 		align /= 2 // packed
 	}
 	typ := jen.Index(jen.Lit(int(f.Size))).Byte()
 	if align > 1 {
-		code, err := filler(align)
+		code, err := b.w.filler(align)
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.at, err)
 		}
 		typ = jen.Struct(code, jen.Id(storage).Index(jen.Lit(int(f.Size))).Byte())
 	}
+	b.natural = max(b.natural, align)
 	b.fields = append(b.fields, jen.Id(field).Add(typ).Comment("union: see the methods"))
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(field)), offset)
@@ -94,7 +85,7 @@ func (b *body) views(r *abi.Record, v view) error {
 		case f.Name == "" && f.Type.Anon != nil:
 			err = b.views(f.Type.Anon, in)
 		case f.Size == 0:
-			err = b.flexibleView(f, in)
+			err = b.flexible(f, in)
 		default:
 			err = b.viewOf(f, in)
 		}
@@ -121,9 +112,7 @@ func (b *body) viewOf(f *abi.Field, v view) error {
 }
 
 func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error {
-	if err := b.take(name); err != nil {
-		return err
-	}
+	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views the bytes of the union as its member %s; the pointer is valid as long as the union is.%s",
 			name, f.Type.Declare(f.Name), b.w.words.about(b.path+"."+f.Name))),
@@ -135,12 +124,7 @@ func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error 
 
 // valueView writes the getter and the setter of a member.
 func (b *body) valueView(f *abi.Field, name string, typ gotype, v view, aligned bool) error {
-	if err := b.take(name); err != nil {
-		return err
-	}
-	if err := b.take("Set" + name); err != nil {
-		return err
-	}
+	name = b.takeWith(name, "Set")
 	about := b.w.words.about(b.path + "." + f.Name)
 	getter := jen.Func().Params(b.receiver()).Id(name).Params().Add(typ.code)
 	setter := jen.Func().Params(b.receiver()).Id("Set" + name).Params(jen.Id("v").Add(typ.code))
@@ -169,6 +153,9 @@ func (b *body) receiver() *jen.Statement { return jen.Id("s").Op("*").Id(b.goNam
 // pointer is the address of the bytes.
 func (v view) pointer() *jen.Statement {
 	p := jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("s").Dot(v.field))
+	if v.field == "" { // the record itself
+		p = jen.Qual("unsafe", "Pointer").Call(jen.Id("s"))
+	}
 	if v.at == 0 {
 		return p
 	}
