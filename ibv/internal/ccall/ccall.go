@@ -1,9 +1,10 @@
 // Package ccall calls C function pointers at nearly the price C pays.
 //
 // The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post] and
-// [Poll] make that jump. On linux/amd64 and freebsd/amd64 they are a direct call, a few instructions of assembly;
-// elsewhere, and whenever the start-up check does not recognise the Go runtime, they go through purego, with the same
-// results, for two allocations and about a hundred nanoseconds more. [Direct] tells which.
+// [Poll] make that jump. On Linux for amd64, arm64, ppc64le, riscv64 and s390x (without cgo from Go 1.27 on), and on
+// freebsd/amd64, they are a direct call, a few instructions of assembly; elsewhere, and whenever the start-up check does
+// not recognise the Go runtime, they go through purego, with the same results, for two allocations and about a hundred
+// nanoseconds more. [Direct] tells which.
 //
 // # How the direct call works
 //
@@ -13,6 +14,9 @@
 // g0, the current one, moves the stack pointer to that place, calls, and moves back. It is what the runtime does to call
 // C, without leaving the goroutine's time slice before and entering it again after.
 //
+// The current goroutine is known to the thread by a register, by a thread-local variable, or, where C may use that
+// register, by both. Signal handlers believe the variable, so it is always changed: see threadlocal.go.
+//
 // # Why it is sound
 //
 //   - The goroutine stays running. The garbage collector cannot finish stopping the world, nor scan or move the
@@ -21,16 +25,18 @@
 //     assembly; the runtime never preempts there and tries again later. Signals run on a stack of their own.
 //   - A profiling signal is counted as external code. The runtime does not unwind through a function that writes the
 //     stack pointer, as the assembler marks this one to do.
-//   - C keeps the registers the call needs afterwards. Go's assembly convention keeps none, and the compiler sets up
-//     its own again after a call into assembly.
+//   - C keeps the registers the call needs afterwards. Go's assembly convention keeps none but the current goroutine's and
+//     a constant zero, which the call sees to, and the compiler sets up its own again after a call into assembly.
 //   - The out-slot for bad lies on the system stack. No Go pointer is stored where the collector would have to know.
 //
 // # What the C function must keep to
 //
-// The garbage collector, and with it in the end every goroutine, waits for the call. So the C function must be short and
-// must not block. It must not call back into Go. A fault inside it ends the process, as it would end a C program: no
-// recover catches it, and the runtime's report shows the goroutine that called. It has the thread's stack, less what is
-// in use: usually 8 MiB with glibc, 128 KiB with musl.
+// The garbage collector waits for the call: to stop the world, which it does twice a cycle, every goroutine that runs has
+// to stop first, and this one cannot before C returns. From then on the other goroutines wait too. So the C function must
+// be short and must not block. It must not call back into Go. A fault inside it ends the process, as it would end a C
+// program: no recover catches it, no deferred function runs, and the runtime's report shows the goroutine with this
+// package's Post or Poll and who called it. It has the thread's stack, less what is in use: usually 8 MiB with glibc,
+// 128 KiB with musl.
 //
 // # Choosing
 //

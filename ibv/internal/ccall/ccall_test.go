@@ -48,7 +48,7 @@ func TestPost(t *testing.T) {
 				require.Equal(t, unsafe.Pointer(s), s.sawObject)
 				require.Equal(t, unsafe.Pointer(list), s.sawList)
 				require.Nil(t, s.sawBad, "the out-slot must be clear before the call")
-				require.Zero(t, s.sawMisalignment)
+				require.Zero(t, s.sawFrame%w.alignment)
 			})
 		}
 	})
@@ -82,7 +82,7 @@ func TestPoll(t *testing.T) {
 				require.Equal(t, unsafe.Pointer(s), s.sawObject)
 				require.Equal(t, unsafe.Pointer(wc), s.sawList)
 				require.Equal(t, int64(tt.n), s.sawN)
-				require.Zero(t, s.sawMisalignment)
+				require.Zero(t, s.sawFrame%w.alignment)
 			})
 		}
 	})

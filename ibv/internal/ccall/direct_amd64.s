@@ -1,6 +1,6 @@
 //go:build (linux || freebsd) && !android
 
-#include "go_asm.h" // the offsets: constants of layout_amd64.go
+#include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
 
 // The current goroutine is in thread-local storage; R14 holds it in the compiler's code only.

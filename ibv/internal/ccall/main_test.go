@@ -17,7 +17,11 @@ func TestMain(m *testing.M) {
 		return
 	}
 	done := make(chan int)
-	go func() { done <- m.Run() }()
+	go func() {
+		code := m.Run()
+		_ = os.RemoveAll(compiled)
+		done <- code
+	}()
 	for {
 		select {
 		case f := <-onMain:

@@ -6,41 +6,62 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime/debug"
+	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 )
 
-// play is what another process started by a test does instead of testing.
+// emulatorVariable names the command, with its arguments, that runs this program where the processor cannot.
+const emulatorVariable = "GOVERBS_TEST_EMULATOR"
+
+// roles are what another process started by a test does instead of testing.
+var roles = map[string]func(argument string) error{
+	"direct": func(string) error {
+		_, err := fmt.Println(Direct())
+		return err
+	},
+	"fault": playFault,
+}
+
 func play(role string) {
-	switch role {
-	case "direct":
-		fmt.Println(Direct())
-	case "fault":
-		playFault()
+	role, argument, _ := strings.Cut(role, " ")
+	if err := roles[role](argument); err != nil {
+		fmt.Println(err)
+		os.Exit(1)
 	}
 }
 
-func playFault() {
-	defer func() { fmt.Println("recovered", recover()) }()
+// playFault calls a function that faults, with everything in place that could survive that, and must not.
+func playFault(function string) error {
 	library, err := build()
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
-	fn, err := library.Symbol("post_fault")
+	fn, err := library.Symbol(function)
 	if err != nil {
-		fmt.Println(err)
-		return
+		return err
 	}
+	debug.SetPanicOnFault(true)
+	var lock sync.Mutex
+	lock.Lock()
+	defer lock.Unlock()
+	defer func() { fmt.Println("recovered", recover()) }()
 	Post(fn, nil, pointer(16))
+	return nil
 }
 
 // another runs this program again in a role, and returns its output and its exit code.
 func another(t *testing.T, role string, env ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0])
+	command := append(strings.Fields(os.Getenv(emulatorVariable)), os.Args[0])
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(append(os.Environ(), "CCALL_TEST_ROLE="+role), env...)
+	if object, err := compile(); err == nil { // what went wrong is for those to say who need it
+		cmd.Env = append(cmd.Env, objectVariable+"="+object)
+	}
 	var out, errOut bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err := cmd.Run()
@@ -66,16 +87,23 @@ func TestEnvironmentVariable(t *testing.T) {
 	}
 }
 
-// A fault in C ends the process, and the runtime's report names the Go function that called.
+// A fault in C ends the process, and the runtime's report names the call and who made it.
 func TestFaultEndsTheProcess(t *testing.T) {
-	symbol(t, "post_fault")
-	for _, value := range []string{"", "portable"} {
-		t.Run("GOVERBS_CCALL="+value, func(t *testing.T) {
-			stdout, stderr, code := another(t, "fault", "GOVERBS_CCALL="+value)
-			require.Empty(t, stdout)
-			require.Equal(t, 2, code, stderr)
-			require.Contains(t, stderr, "SIGSEGV")
-			require.Contains(t, stderr, "ccall.playFault")
-		})
+	tests := []struct{ function, signal string }{
+		{"post_fault", "SIGSEGV"},
+		{"post_abort", "SIGABRT"},
+	}
+	for _, tt := range tests {
+		symbol(t, tt.function)
+		for _, value := range []string{"", "portable"} {
+			t.Run(tt.signal+", GOVERBS_CCALL="+value, func(t *testing.T) {
+				stdout, stderr, code := another(t, "fault "+tt.function, "GOVERBS_CCALL="+value)
+				require.Empty(t, stdout, "nothing deferred may run")
+				require.Equal(t, 2, code, stderr)
+				require.Contains(t, stderr, tt.signal)
+				require.Contains(t, stderr, "ccall.Post(")
+				require.Contains(t, stderr, "ccall.playFault(")
+			})
+		}
 	}
 }

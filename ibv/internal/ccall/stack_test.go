@@ -16,7 +16,7 @@ func useStack(t *testing.T, w way, fn uintptr, bytes int64) {
 	result, _, _ := w.post(fn, unsafe.Pointer(s), nil)
 	assert.Zero(t, result)
 	assert.Equal(t, bytes, s.sum)
-	assert.Zero(t, s.sawMisalignment)
+	assert.Zero(t, s.sawFrame%w.alignment)
 }
 
 // C has a stack of C's size on every thread, the first one included.

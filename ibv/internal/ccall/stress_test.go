@@ -1,90 +1,224 @@
-//go:build unix
+//go:build linux
 
 package ccall
 
 import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"runtime"
+	"runtime/debug"
 	"runtime/pprof"
+	"runtime/trace"
+	"strconv"
+	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 	"unsafe"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
-// What Go has in registers is still there after C used them all.
-func TestRegisters(t *testing.T) {
-	fn := symbol(t, "post_clobber")
+// Calls from many goroutines and threads, in a process where the collector runs all the time, the profiler interrupts a
+// thousand times a second, the execution tracer runs, and signals arrive that preempt and that the program asked for.
+// All at once, and a process of its own, because what goes wrong in one goroutine is often seen in another.
+func TestUnderStress(t *testing.T) {
+	symbol(t, "post_script")
+	tests := []struct{ name, debug string }{
+		// Memory the collector wrongly takes for free is overwritten, and each of its cycles is checked by another one.
+		{"concurrent collector", "clobberfree=1,gccheckmark=1"},
+		{"stopping collector", "clobberfree=1,gcstoptheworld=1"},
+	}
 	bothWays(t, func(t *testing.T, w way) {
-		counter, list := new(int64), new(int64)
-		f, i := [4]float64{1.5, 2.5, 3.5, 4.5}, [4]int64{1, 2, 3, 4}
-		for n := range int64(1000) {
-			result, errno, bad := w.post(fn, unsafe.Pointer(counter), unsafe.Pointer(list))
-			require.Zero(t, result)
-			require.Zero(t, errno)
-			require.Equal(t, unsafe.Pointer(list), bad)
-			require.Equal(t, n+1, *counter)
-			for k := range f { // the compiler keeps X15 zero; clearing memory shows it
-				require.Equal(t, [4]int64{}, *new([4]int64))
-				f[k]++
-				i[k]++
-			}
+		for _, tt := range tests {
+			t.Run(tt.name, func(t *testing.T) {
+				value := ""
+				if w.name == "portable" {
+					value = "portable"
+				}
+				stdout, stderr, code := another(t, "stress", "GODEBUG="+tt.debug, "GOVERBS_CCALL="+value)
+				require.Zero(t, code, "%s%s", stdout, stderr)
+				var calls, collections, signals, profile int
+				n, err := fmt.Sscanf(stdout, "%d calls, %d collections, %d signals, %d bytes of profile", &calls, &collections, &signals, &profile)
+				require.NoError(t, err, stdout)
+				require.Equal(t, 4, n)
+				require.Greater(t, calls, 100)
+				require.Greater(t, collections, 2)
+				require.Positive(t, signals)
+				require.Positive(t, profile)
+				if w.name == "direct" && os.Getenv(emulatorVariable) == "" { // emulators time signals as they like
+					require.Contains(t, stdout, "runtime._ExternalCode", "the profile must show the time spent in C")
+				}
+				t.Log(strings.TrimSpace(stdout))
+			})
 		}
-		require.Equal(t, [4]float64{1001.5, 1002.5, 1003.5, 1004.5}, f)
-		require.Equal(t, [4]int64{1001, 1002, 1003, 1004}, i)
 	})
 }
 
-// Calls from many goroutines and threads, while the collector runs all the time, the profiler's signals arrive, and so do
-// those that preempt.
-func TestUnderStress(t *testing.T) {
-	post, spin := symbol(t, "post_script"), symbol(t, "post_spin")
-	bothWays(t, func(t *testing.T, w way) {
-		if err := pprof.StartCPUProfile(io.Discard); err == nil { // refused under go test -cpuprofile, which is as good
-			defer pprof.StopCPUProfile()
+// stressTime is for how long a process is put under stress.
+const stressTime = 1200 * time.Millisecond
+
+func init() { roles["stress"] = playStress }
+
+func playStress(string) error {
+	library, err := build()
+	if err != nil {
+		return err
+	}
+	post, err := library.Symbol("post_script")
+	if err != nil {
+		return err
+	}
+	spin, err := library.Symbol("post_spin")
+	if err != nil {
+		return err
+	}
+	runtime.GOMAXPROCS(max(8, runtime.NumCPU())) // enough for what puts it under stress to be run now and then
+	debug.SetGCPercent(1)
+	runtime.SetCPUProfileRate(1000) // the next line's own 100 is then refused, with a complaint on stderr
+	var profile bytes.Buffer
+	if err := pprof.StartCPUProfile(&profile); err != nil {
+		return err
+	}
+	if err := trace.Start(io.Discard); err != nil {
+		return err
+	}
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, syscall.SIGUSR1)
+
+	var stop atomic.Bool
+	var background, callers sync.WaitGroup
+	var arrived atomic.Int64
+	var threads sync.Map
+	time.AfterFunc(stressTime, func() { stop.Store(true) })
+	background.Go(func() {
+		for !stop.Load() {
+			runtime.GC()
 		}
-		var stop atomic.Bool
-		time.AfterFunc(1500*time.Millisecond, func() { stop.Store(true) })
-		background := make(chan struct{}, 2)
-		go func() {
-			defer func() { background <- struct{}{} }()
-			for !stop.Load() {
-				runtime.GC()
+	})
+	background.Go(func() {
+		// An emulator can be slow to deliver the first.
+		for late := time.Now().Add(stressTime + 5*time.Second); !stop.Load() || arrived.Load() == 0 && time.Now().Before(late); {
+			select {
+			case <-signals:
+				arrived.Add(1)
+			case <-time.After(10 * time.Millisecond):
 			}
-		}()
-		go func() {
-			defer func() { background <- struct{}{} }()
-			for !stop.Load() {
-				// The signal the runtime preempts with: it has to tolerate strangers sending it.
-				_ = syscall.Kill(os.Getpid(), syscall.SIGURG)
-				time.Sleep(100 * time.Microsecond)
+		}
+	})
+	background.Go(func() {
+		for !stop.Load() {
+			threads.Range(func(thread, _ any) bool {
+				// The first is what the runtime preempts with: it has to tolerate strangers sending it.
+				for _, s := range []syscall.Signal{syscall.SIGURG, syscall.SIGUSR1} {
+					_ = syscall.Tgkill(os.Getpid(), thread.(int), s)
+				}
+				return true
+			})
+			time.Sleep(100 * time.Microsecond)
+		}
+	})
+
+	const goroutines = 24
+	failures := make(chan error, goroutines)
+	var calls atomic.Int64
+	for i := range goroutines {
+		callers.Go(func() {
+			if i%2 == 0 {
+				runtime.LockOSThread() // its thread ends with it
+				threads.Store(syscall.Gettid(), nil)
+				defer threads.Delete(syscall.Gettid())
 			}
-		}()
-		var calls atomic.Int64
-		onManyThreads(64, func(i int) {
 			for n := int64(0); !stop.Load(); n++ {
-				list := &[3]int64{n, n + 1, n + 2}
-				s := &script{result: -1, setErrno: n % 100, setBad: unsafe.Pointer(&list[2])}
-				result, errno, bad := w.post(post, unsafe.Pointer(s), unsafe.Pointer(list))
-				ok := result == -1 && int64(errno) == n%100 && bad == unsafe.Pointer(&list[2]) &&
-					*(*int64)(bad) == n+2 && s.sawList == unsafe.Pointer(list) // safe: bad is &list[2]
-				if !assert.True(t, ok, "goroutine %d, call %d: %d %d %p", i, n, result, errno, bad) {
+				if err := stressedCall(post, n, i == 0); err != nil {
+					failures <- fmt.Errorf("goroutine %d, call %d: %w", i, n, err)
 					return
 				}
 				if n%256 == 0 {
 					nanoseconds := int64(200_000)
-					w.post(spin, unsafe.Pointer(&nanoseconds), nil)
+					Post(spin, unsafe.Pointer(&nanoseconds), nil)
 				}
 				calls.Add(1)
 			}
 		})
-		<-background
-		<-background
-		require.NotZero(t, calls.Load())
+	}
+	callers.Wait()
+	background.Wait()
+	trace.Stop()
+	pprof.StopCPUProfile()
+	select {
+	case err := <-failures:
+		return err
+	default:
+	}
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	fmt.Printf("%d calls, %d collections, %d signals, %d bytes of profile", calls.Load(), memory.NumGC, arrived.Load(), profile.Len())
+	names, err := gzip.NewReader(&profile)
+	if err != nil {
+		return err
+	}
+	text, err := io.ReadAll(names)
+	if err != nil {
+		return err
+	}
+	if bytes.Contains(text, []byte("runtime._ExternalCode")) {
+		fmt.Print(", runtime._ExternalCode in it")
+	}
+	fmt.Println()
+	return nil
+}
+
+// stressedCall makes a call with memory that only the call knows of, collected garbage before it if so asked, and checks
+// everything that comes back.
+func stressedCall(fn uintptr, n int64, collect bool) error {
+	list := &[3]int64{n, n + 1, n + 2}
+	s := &script{result: -1, setErrno: n % 100, setBad: unsafe.Pointer(&list[2])}
+	if collect {
+		runtime.GC()
+	}
+	result, errno, bad := Post(fn, unsafe.Pointer(s), unsafe.Pointer(list))
+	if collect {
+		runtime.GC()
+	}
+	if result != -1 || int64(errno) != n%100 || bad != unsafe.Pointer(&list[2]) ||
+		*(*int64)(bad) != n+2 || s.sawList != unsafe.Pointer(list) { // safe: bad is &list[2]
+		return fmt.Errorf("result %d, errno %d, bad %p in %p", result, errno, bad, list)
+	}
+	return nil
+}
+
+// A signal that arrives while C runs is handled there and then, and changes nothing.
+func TestSignalDuringTheCall(t *testing.T) {
+	fn := symbol(t, "post_raise")
+	asked := make(chan os.Signal, 1)
+	signal.Notify(asked, syscall.SIGUSR2)
+	defer signal.Stop(asked)
+	bothWays(t, func(t *testing.T, w way) {
+		for _, s := range []syscall.Signal{syscall.SIGURG, syscall.SIGPROF, syscall.SIGUSR2} {
+			t.Run(s.String()+" "+strconv.Itoa(int(s)), func(t *testing.T) {
+				onManyThreads(8, func(int) {
+					list := new(int64)
+					for range 50 {
+						number := int64(s)
+						result, _, bad := w.post(fn, unsafe.Pointer(&number), unsafe.Pointer(list))
+						if result != 0 || bad != unsafe.Pointer(list) {
+							t.Errorf("result %d, bad %p instead of %p", result, bad, list)
+						}
+					}
+				})
+			})
+		}
+		select {
+		case <-asked:
+		case <-time.After(10 * time.Second):
+			t.Error("SIGUSR2 was not delivered")
+		}
 	})
 }

@@ -8,7 +8,8 @@
 // # Which systems
 //
 // Loading works on 64-bit Linux and FreeBSD wherever purego does: amd64, arm64, loong64, ppc64le, riscv64 and s390x on
-// Linux, amd64 and arm64 on FreeBSD, with CGO_ENABLED=0 and with CGO_ENABLED=1. Linux on s390x without cgo needs Go 1.27.
+// Linux, amd64 and arm64 on FreeBSD, with CGO_ENABLED=0 and with CGO_ENABLED=1. Linux on s390x without cgo needs Go 1.27;
+// so does riscv64, or -ldflags="-I /lib/ld-linux-riscv64-lp64d.so.1", for a program that finds its dynamic linker.
 // A Linux program built without cgo asks for glibc's libraries by name; where the C library is musl, build with cgo.
 // FreeBSD without cgo needs -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere else the package
 // compiles, [Load] fails with [ErrUnsupported], and nothing can be called.

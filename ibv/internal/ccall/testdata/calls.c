@@ -1,7 +1,8 @@
 /* The other side of the calls: plain C, so that what the tests expect comes from a C compiler. */
 #include <errno.h>
+#include <signal.h>
 #include <stdint.h>
-#include <string.h>
+#include <stdlib.h>
 #include <time.h>
 
 /* What a function of the post shape finds in its object, and what it is to do. */
@@ -11,7 +12,7 @@ struct script {
 	void *set_bad;    /* stored through bad unless (void *)-1 */
 	void *saw_object, *saw_list, *saw_bad_before;
 	int64_t saw_n;
-	int64_t saw_misalignment;
+	int64_t saw_frame; /* its address, as aligned as the stack pointer */
 	int64_t stack;    /* bytes of stack to use */
 	int64_t sum;
 };
@@ -30,10 +31,7 @@ static int64_t use_stack(int64_t bytes)
 
 static int run(struct script *s)
 {
-	/* gcc aligns this with the stack pointer it was promised; the address tells whether the promise held. */
-	_Alignas(16) volatile char aligned[16];
-	s->saw_misalignment = (int64_t)((uintptr_t)__builtin_frame_address(0) % 16 + (uintptr_t)aligned % 16);
-	aligned[0] = 0;
+	s->saw_frame = (int64_t)(uintptr_t)__builtin_frame_address(0);
 	if (s->stack)
 		s->sum = use_stack(s->stack);
 	if (s->set_errno >= 0)
@@ -59,25 +57,83 @@ int poll_script(struct script *s, int n, void *wc)
 	return run(s);
 }
 
-/* Leaves no register alone that the convention lets it change, the vector registers included. */
+/*
+ * Leaves no register alone that the convention lets it change, the vector registers included. Those that it has to keep
+ * it uses too; the compiler puts them back.
+ */
 int post_clobber(int64_t *counter, void *list, void **bad)
 {
 	++*counter;
 	*bad = list;
+#define VECTORS(op) op(0) op(1) op(2) op(3) op(4) op(5) op(6) op(7) op(8) op(9) op(10) op(11) op(12) op(13) op(14) op(15)
+#define VECTORS16(op) op(16) op(17) op(18) op(19) op(20) op(21) op(22) op(23) op(24) op(25) op(26) op(27) op(28) op(29) \
+	op(30) op(31)
 #if defined(__x86_64__)
 	__asm__ volatile(
 		"mov $-1, %%rax\n mov %%rax, %%rcx\n mov %%rax, %%rdx\n mov %%rax, %%rsi\n mov %%rax, %%rdi\n"
 		"mov %%rax, %%r8\n mov %%rax, %%r9\n mov %%rax, %%r10\n mov %%rax, %%r11\n"
 		"mov %%rax, %%rbx\n mov %%rax, %%r12\n mov %%rax, %%r13\n mov %%rax, %%r14\n mov %%rax, %%r15\n"
-		"pcmpeqd %%xmm0, %%xmm0\n pcmpeqd %%xmm1, %%xmm1\n pcmpeqd %%xmm2, %%xmm2\n pcmpeqd %%xmm3, %%xmm3\n"
-		"pcmpeqd %%xmm4, %%xmm4\n pcmpeqd %%xmm5, %%xmm5\n pcmpeqd %%xmm6, %%xmm6\n pcmpeqd %%xmm7, %%xmm7\n"
-		"pcmpeqd %%xmm8, %%xmm8\n pcmpeqd %%xmm9, %%xmm9\n pcmpeqd %%xmm10, %%xmm10\n pcmpeqd %%xmm11, %%xmm11\n"
-		"pcmpeqd %%xmm12, %%xmm12\n pcmpeqd %%xmm13, %%xmm13\n pcmpeqd %%xmm14, %%xmm14\n pcmpeqd %%xmm15, %%xmm15\n"
-		::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "rbx", "r12", "r13", "r14", "r15",
-		"xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7",
-		"xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13", "xmm14", "xmm15", "cc", "memory");
+		::: "rax", "rcx", "rdx", "rsi", "rdi", "r8", "r9", "r10", "r11", "rbx", "r12", "r13", "r14", "r15", "cc", "memory");
+#define SSE(n) __asm__ volatile("pcmpeqd %%xmm" #n ", %%xmm" #n ::: "xmm" #n);
+	VECTORS(SSE)
+#define AVX(n) __asm__ volatile("vcmptrueps %%ymm" #n ", %%ymm" #n ", %%ymm" #n ::: "xmm" #n);
+	if (__builtin_cpu_supports("avx")) { /* the upper halves, left as C never should */
+		VECTORS(AVX)
+	}
+#elif defined(__aarch64__)
+	__asm__ volatile(
+		"mov x0, #-1\n mov x1, x0\n mov x2, x0\n mov x3, x0\n mov x4, x0\n mov x5, x0\n mov x6, x0\n mov x7, x0\n"
+		"mov x8, x0\n mov x9, x0\n mov x10, x0\n mov x11, x0\n mov x12, x0\n mov x13, x0\n mov x14, x0\n mov x15, x0\n"
+		"mov x16, x0\n mov x17, x0\n mov x19, x0\n mov x20, x0\n mov x21, x0\n mov x22, x0\n mov x23, x0\n mov x24, x0\n"
+		"mov x25, x0\n mov x26, x0\n mov x27, x0\n mov x28, x0\n mov x30, x0\n"
+		::: "x0", "x1", "x2", "x3", "x4", "x5", "x6", "x7", "x8", "x9", "x10", "x11", "x12", "x13", "x14", "x15", "x16",
+		"x17", "x19", "x20", "x21", "x22", "x23", "x24", "x25", "x26", "x27", "x28", "x30", "cc", "memory");
+#define NEON(n) __asm__ volatile("movi v" #n ".16b, #255" ::: "v" #n);
+	VECTORS(NEON)
+	VECTORS16(NEON)
+#elif defined(__riscv)
+	__asm__ volatile(
+		"li ra, -1\n mv t0, ra\n mv t1, ra\n mv t2, ra\n mv t3, ra\n mv t4, ra\n mv t5, ra\n mv t6, ra\n"
+		"mv a0, ra\n mv a1, ra\n mv a2, ra\n mv a3, ra\n mv a4, ra\n mv a5, ra\n mv a6, ra\n mv a7, ra\n"
+		"mv s1, ra\n mv s2, ra\n mv s3, ra\n mv s4, ra\n mv s5, ra\n mv s6, ra\n mv s7, ra\n mv s8, ra\n mv s9, ra\n"
+		"mv s10, ra\n mv s11, ra\n"
+		::: "ra", "t0", "t1", "t2", "t3", "t4", "t5", "t6", "a0", "a1", "a2", "a3", "a4", "a5", "a6", "a7",
+		"s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11", "memory");
+#define FLOAT(n) __asm__ volatile("fmv.d.x f" #n ", %0" :: "r"(-1L) : "f" #n);
+	VECTORS(FLOAT)
+	VECTORS16(FLOAT)
+#elif defined(__powerpc64__)
+	__asm__ volatile(
+		"li 0, -1\n mr 3, 0\n mr 4, 0\n mr 5, 0\n mr 6, 0\n mr 7, 0\n mr 8, 0\n mr 9, 0\n mr 10, 0\n mr 11, 0\n"
+		"mr 12, 0\n mr 14, 0\n mr 15, 0\n mr 16, 0\n mr 17, 0\n mr 18, 0\n mr 19, 0\n mr 20, 0\n mr 21, 0\n mr 22, 0\n"
+		"mr 23, 0\n mr 24, 0\n mr 25, 0\n mr 26, 0\n mr 27, 0\n mr 28, 0\n mr 29, 0\n mr 30, 0\n mtlr 0\n mtctr 0\n"
+		"mtcr 0\n"
+		::: "0", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "14", "15", "16", "17", "18", "19", "20", "21", "22",
+		"23", "24", "25", "26", "27", "28", "29", "30", "lr", "ctr", "cr0", "cr1", "cr2", "cr3", "cr4", "cr5", "cr6", "cr7",
+		"memory");
+#define ALTIVEC(n) __asm__ volatile("vspltisw " #n ", -1" ::: "v" #n);
+	VECTORS(ALTIVEC)
+	VECTORS16(ALTIVEC)
+#define FLOAT(n) __asm__ volatile("fmr " #n ", %0" :: "f"(-1.0) : "fr" #n);
+	VECTORS(FLOAT)
+	VECTORS16(FLOAT)
+#elif defined(__s390x__)
+	__asm__ volatile(
+		"lghi %%r0, -1\n lgr %%r1, %%r0\n lgr %%r2, %%r0\n lgr %%r3, %%r0\n lgr %%r4, %%r0\n lgr %%r5, %%r0\n"
+		"lgr %%r6, %%r0\n lgr %%r7, %%r0\n lgr %%r8, %%r0\n lgr %%r9, %%r0\n lgr %%r10, %%r0\n lgr %%r13, %%r0\n"
+		"lgr %%r14, %%r0\n"
+		::: "r0", "r1", "r2", "r3", "r4", "r5", "r6", "r7", "r8", "r9", "r10", "r13", "r14", "cc", "memory");
+#define FLOAT(n) __asm__ volatile("ldgr %%f" #n ", %0" :: "r"(-1L) : "f" #n);
+	VECTORS(FLOAT)
 #endif
 	return 0;
+}
+
+/* Raises the signal *object in this thread, which has handled it when raise returns. */
+int post_raise(int64_t *signal, void *list, void **bad)
+{
+	*bad = list;
+	return raise((int)*signal);
 }
 
 /* Runs for *object nanoseconds, in C only. */
@@ -101,6 +157,14 @@ int post_fault(void *object, void *list, void **bad)
 	(void)object;
 	(void)bad;
 	return *(volatile int *)list;
+}
+
+int post_abort(void *object, void *list, void **bad)
+{
+	(void)object;
+	(void)list;
+	(void)bad;
+	abort();
 }
 
 int post_empty(void *object, void *list, void **bad)

@@ -1,4 +1,4 @@
-//go:build (linux || freebsd) && !android
+//go:build (linux && !android && (amd64 || arm64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && amd64)
 
 package ccall
 
@@ -36,12 +36,7 @@ func probe() (current, sp uintptr)
 // thread speaks for all.
 //
 // It must not fault on a Go that has moved things, so it reads nothing itself: see memory.
-func (l layout) holds() bool {
-	mem, err := openMemory()
-	if err != nil {
-		return false
-	}
-	defer mem.close()
+func (l layout) holds(mem *memory) bool {
 	// A goroutine's stack moves when it grows, which can happen between looking at the stack pointer and reading the
 	// bounds. Once grown, it is big enough for the next try.
 	for range 3 {

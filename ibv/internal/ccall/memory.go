@@ -1,4 +1,4 @@
-//go:build (linux || freebsd) && !android
+//go:build (linux && !android && (amd64 || arm64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && amd64)
 
 package ccall
 
@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"syscall"
 )
+
+const wordSize = 8
 
 // memory reads the process's memory where it may not be mapped. The kernel copies a word into a pipe, and refuses an
 // address that is not mapped instead of raising a fault.
@@ -24,18 +26,22 @@ func openMemory() (*memory, error) {
 
 // word returns the word at an address. If it cannot, it returns 0 and sets failed.
 func (m *memory) word(address uintptr) uintptr {
-	const size = 8
-	var word [size]byte
-	written, _, _ := syscall.Syscall(syscall.SYS_WRITE, uintptr(m.pipe[1]), address, size)
-	if written != size {
-		m.failed = true
-		return 0
-	}
-	if n, err := syscall.Read(m.pipe[0], word[:]); n != size || err != nil {
+	var word [wordSize]byte
+	if !m.read(address, word[:]) {
 		m.failed = true
 		return 0
 	}
 	return uintptr(binary.NativeEndian.Uint64(word[:]))
+}
+
+// read copies what is at an address, all or nothing. What it fills must fit into a pipe.
+func (m *memory) read(address uintptr, into []byte) bool {
+	size := uintptr(len(into))
+	if written, _, _ := syscall.Syscall(syscall.SYS_WRITE, uintptr(m.pipe[1]), address, size); written != size {
+		return false
+	}
+	n, err := syscall.Read(m.pipe[0], into)
+	return n == len(into) && err == nil
 }
 
 func (m *memory) close() {

@@ -1,0 +1,100 @@
+//go:build linux && !android
+
+#include "go_asm.h" // the offsets: constants of layout.go
+#include "textflag.h"
+
+// SETG puts the current goroutine into its thread-local variable too: see threadlocal.go.
+#define SETG \
+	MRS  TPIDR_EL0, R8 \
+	MOVD ·currentOffset(SB), R10 \
+	MOVD g, (R8)(R10)
+
+// ENTER makes the thread's system goroutine and its stack the current ones. The goroutine stays in R19, its stack pointer
+// in R20 and the return address in R21 over the call: C keeps them, as it keeps R29, the caller's frame.
+// The caller's place is saved in the goroutine, for the runtime to show the goroutine's stack if C faults.
+// C may use the register that holds the current goroutine, so the thread-local variable changes with it: see
+// threadlocal.go.
+#define ENTER \
+	MOVD g, R19 \
+	MOVD RSP, R20 \
+	MOVD R30, R21 \
+	MOVD const_offM(g), R8 \
+	MOVD R30, const_offSchedPC(g) \
+	MOVD R20, const_offSchedSP(g) \
+	MOVD const_offG0(R8), g \
+	SETG \
+	MOVD const_offSchedSP(g), R8 \
+	SUB  $16, R8 \
+	AND  $~15, R8 \
+	MOVD R8, RSP
+
+// LEAVE undoes ENTER.
+#define LEAVE \
+	MOVD R20, RSP \
+	MOVD R19, g \
+	SETG \
+	MOVD R21, R30
+
+// ERRNO moves the result from R0 to R22, and puts the C errno into R23 if it is -1, and 0 otherwise.
+#define ERRNO \
+	MOVW R0, R22 \
+	MOVW $0, R23 \
+	CMNW $1, R0 \
+	BNE  done \
+	MOVD ·errnoFunction(SB), R8 \
+	CBZ  R8, done \
+	CALL (R8) \
+	MOVW (R0), R23 \
+done:
+
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
+	MOVBU ·direct(SB), R8
+	CBZ   R8, portable
+	MOVD  fn+0(FP), R9
+	MOVD  object+8(FP), R0
+	MOVD  list+16(FP), R1
+	ENTER
+	MOVD  ZR, 0(RSP)           // bad
+	MOVD  RSP, R2
+	CALL  (R9)
+	ERRNO
+	MOVD  0(RSP), R24
+	LEAVE
+	MOVW  R22, result+24(FP)
+	MOVW  R23, errno+28(FP)
+	MOVD  R24, bad+32(FP)
+	RET
+portable:
+	JMP   ·postPortable(SB)
+
+// func poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)
+TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
+	MOVBU ·direct(SB), R8
+	CBZ   R8, portable
+	MOVD  fn+0(FP), R9
+	MOVD  cq+8(FP), R0
+	MOVW  n+16(FP), R1
+	MOVD  wc+24(FP), R2
+	ENTER
+	CALL  (R9)
+	ERRNO
+	LEAVE
+	MOVW  R22, result+32(FP)
+	MOVW  R23, errno+36(FP)
+	RET
+portable:
+	JMP   ·pollPortable(SB)
+
+// func probe() (current, sp uintptr)
+TEXT ·probe(SB), NOSPLIT|NOFRAME, $0-16
+	MOVD g, current+0(FP)
+	MOVD RSP, R8
+	MOVD R8, sp+8(FP)
+	RET
+
+// func threadPointer() uintptr
+TEXT ·threadPointer(SB), NOSPLIT|NOFRAME, $0-8
+	MRS  TPIDR_EL0, R8
+	MOVD R8, ret+0(FP)
+	RET
