@@ -12,8 +12,13 @@ TAGS := device,softroce
 GOVERBS_CACHE ?= $(CURDIR)/.cache
 export GOVERBS_CACHE
 vm := $(CURDIR)/test/softroce/vm
+uml := $(CURDIR)/test/softroce/uml
 demo := $(GOVERBS_CACHE)/demo
-# The guest stands in where the machine has no RDMA device.
+bench := $(GOVERBS_CACHE)/bench
+# The guest stands in where the machine has no RDMA device. GUEST=uml is User Mode Linux in place of QEMU: at the
+# machine's own speed, once three minutes have gone into its kernel.
+GUEST ?= vm
+$(if $(filter vm uml,$(GUEST)),,$(error GUEST=$(GUEST): vm or uml))
 no_device := $(if $(wildcard /sys/class/infiniband/*),,yes)
 
 # The same build whatever the environment says: no automatic toolchain, no flags, no stamping (it wants git, and an
@@ -25,7 +30,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo test lint check test-host test-vm clean
+.PHONY: help deps generate demo bench test lint check test-host test-cross test-vm clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,16 +42,30 @@ generate: ## write the Go declarations from the installed headers
 	go generate ./...
 
 demo: ## generate, build, and post receives to an RDMA device (or a guest's), from Go and from C
-	@test/deps build $(if $(no_device),guest)
-	$(if $(no_device),@test/softroce/setup >/dev/null)
+	@test/deps build $(if $(no_device),$(if $(filter uml,$(GUEST)),uml,guest))
+	$(if $(no_device),@test/softroce/$(if $(filter uml,$(GUEST)),uml-)setup >/dev/null)
 	go generate ./...
 	go build ./...
 	@mkdir -p $(demo)
 	$(CC) -O2 -Wall -shared -fPIC -o $(demo)/postloop.so examples/demo/c/postloop.c
 	CGO_ENABLED=0 go build -o $(demo)/demo ./examples/demo
-	$(if $(no_device),$(vm)) $(demo)/demo -c $(demo)/postloop.so
+	$(if $(no_device),$($(GUEST))) $(demo)/demo -c $(demo)/postloop.so
 
-test: deps lint check test-host test-vm ## everything: lint, check, test-host, test-vm
+bench: ## measure posts and polls beside C and cgo, on Soft-RoCE at native speed and on a stub; write bench/results.md
+	@test/deps build uml
+	@test/softroce/uml-setup >/dev/null
+	@mkdir -p $(bench)
+	$(step) "lint and test"
+	@go build -o $(bench)/staticcheck honnef.co/go/tools/cmd/staticcheck
+	@cd bench && go vet ./... && $(bench)/staticcheck ./... && go test ./...
+	@cd bench && go build -o $(bench)/bench .
+	$(step) "measure on rxe0, in the guest"
+	@$(uml) $(bench)/bench measure -device rxe0 >$(bench)/rxe0.txt
+	$(step) "measure on the stub"
+	@$(bench)/bench measure >$(bench)/stub.txt
+	@$(bench)/bench report -o bench $(bench)/rxe0.txt $(bench)/stub.txt
+
+test: deps lint check test-host test-cross test-vm ## everything: lint, check, test-host, test-cross, test-vm
 
 lint: ## gofmt, go vet for every target, staticcheck
 	$(step) gofmt
@@ -65,24 +84,32 @@ check: ## the generated declarations are what the installed headers say
 	$(step) "gen check"
 	@go run ./gen check -o ibv
 
-# The generator has no pointers to check; it would only be compiled twice more.
-unsafe_packages = $$(go list ./... | grep -vE '/goverbs/(gen|headers)(/|$$)')
+# What runs beside C: the build modes and both toolchains matter there. The generator is plain Go, and its tests compare it
+# with C compilers for minutes, so they run once; its parallel part runs under the race detector too.
+binding = ./ibv/... ./headers/...
 
 test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 go test ./...
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
-	@CGO_ENABLED=1 go test ./...
+	@CGO_ENABLED=1 go test $(binding)
 	$(step) "go test -race"
-	@CGO_ENABLED=1 go test -race ./...
+	@CGO_ENABLED=1 go test -race $(binding)
+	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test, pointer checks (checkptr)"
-	@go test -gcflags=all=-d=checkptr $(unsafe_packages)
+	@go test -gcflags=all=-d=checkptr $(binding)
 	$(step) "go test, cgo pointer checks (cgocheck2)"
-	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test $(unsafe_packages)
+	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test $(binding)
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=0"
-	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go test ./...
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go test $(binding)
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go build ./...
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=1"
-	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test ./...
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test $(binding)
+
+test-cross: ## tests of the C call on other processors, emulated
+	$(step) "other processors"
+	@test/cross
+	@GOTOOLCHAIN=$(GO_NEWEST) test/cross s390x
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
 device_test = go test -p 1 -tags device -exec $(vm) ./test/device/...
