@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 )
@@ -106,4 +107,21 @@ func TestFaultEndsTheProcess(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A fault in Go is a panic again once C has returned: signal handlers find the goroutine, where they found the system's.
+func TestFaultInGoAfterTheCall(t *testing.T) {
+	post, poll := symbol(t, "post_script"), symbol(t, "poll_script")
+	bothWays(t, func(t *testing.T, w way) {
+		s := &script{setErrno: untouched, setBad: keep}
+		var nowhere *int64
+		require.Panics(t, func() {
+			w.post(post, unsafe.Pointer(s), nil)
+			*nowhere = 1
+		})
+		require.Panics(t, func() {
+			w.poll(poll, unsafe.Pointer(s), 1, nil)
+			*nowhere = 1
+		})
+	})
 }
