@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/bench/internal/device"
-	"github.com/goverbs/goverbs/bench/internal/native"
 	"github.com/goverbs/goverbs/bench/internal/subject"
+	"github.com/goverbs/goverbs/bench/internal/ticks"
 )
 
 var deviceName = flag.String("device", "", "the RDMA device to post to; the stub if not given")
@@ -26,7 +26,7 @@ func BenchmarkPoll(b *testing.B)         { benchmark(b, subject.Poll) }
 // round. What empties the queue between the rounds does not count.
 func benchmark(b *testing.B, op string) {
 	d := open(b)
-	tickLength := native.TickLength()
+	tickLength := ticks.Length()
 	for _, wrs := range subject.Lengths(op) {
 		subjects, err := subject.Of(d, op, wrs)
 		require.NoError(b, err)

@@ -41,11 +41,12 @@ func run(args []string) error {
 		device := flags.String("device", "", "the RDMA device to post to; a stub in the process if not given")
 		batches := flags.Int("batches", 10, "processes to measure in, each a median")
 		rounds := flags.Int("rounds", 21, "rounds of each implementation in a process")
+		ops := flags.String("ops", "", "the operations to measure, by commas; all if not given")
 		flags.Parse(args[1:])
 		if args[0] == "batch" {
-			return batch(*device, *rounds)
+			return batch(*device, *rounds, *ops)
 		}
-		return conduct(*device, *batches, *rounds)
+		return conduct(*batches, flags)
 	case "report":
 		out := flags.String("o", ".", "the folder to write results.md and posts.svg to")
 		flags.Parse(args[1:])
@@ -58,7 +59,7 @@ func run(args []string) error {
 // conduct measures in processes of its own: one half with the direct call,
 // the other half without, for package ibv chooses when it starts; and each with
 // its memory in other places.
-func conduct(device string, batches, rounds int) error {
+func conduct(batches int, flags *flag.FlagSet) error {
 	self, err := os.Executable()
 	if err != nil {
 		return err
@@ -67,7 +68,8 @@ func conduct(device string, batches, rounds int) error {
 	for i := range batches {
 		fmt.Fprintf(os.Stderr, "batch %d of %d\n", i+1, batches)
 		for _, env := range []string{"", subject.PortableEnv} {
-			cmd := exec.Command(self, "batch", "-device", device, "-rounds", fmt.Sprint(rounds))
+			cmd := exec.Command(self, "batch")
+			flags.Visit(func(f *flag.Flag) { cmd.Args = append(cmd.Args, "-"+f.Name, f.Value.String()) })
 			cmd.Env = os.Environ()
 			if env != "" {
 				cmd.Env = append(cmd.Env, env)
@@ -82,13 +84,16 @@ func conduct(device string, batches, rounds int) error {
 }
 
 // batch is one process of conduct.
-func batch(name string, rounds int) (err error) {
+func batch(name string, rounds int, ops string) (err error) {
 	d, err := device.Open(name)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, d.Close()) }()
-	return measure.Batch(os.Stdout, d, rounds)
+	if ops == "" {
+		return measure.Batch(os.Stdout, d, rounds, nil)
+	}
+	return measure.Batch(os.Stdout, d, rounds, strings.Split(ops, ","))
 }
 
 // write makes the report of what measure printed.

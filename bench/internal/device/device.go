@@ -30,8 +30,11 @@ type Device interface {
 	TakeSRQRecvs(n int) error
 	// TakeSends empties the send queue. It fails if not exactly n were in it.
 	TakeSends(n int) error
-	// Complete puts n completions, up to RecvRoom, on CQ, which must be empty.
+	// Complete puts n completions, up to RecvRoom, on CQ, which must be empty. A
+	// device may take its time, so that not all of them are there on return.
 	Complete(n int) error
+	// DropCompletions empties CQ.
+	DropCompletions() error
 
 	Close() error
 }
@@ -50,4 +53,13 @@ func counted(what string, taken, posted int) error {
 		return fmt.Errorf("%d %s were posted, but %d were in the queue", posted, what, taken)
 	}
 	return nil
+}
+
+// drop takes completions off a queue until there are none.
+func drop(cq *ibv.CQ, wcs []ibv.WC) error {
+	for {
+		if n, err := cq.Poll(wcs); n == 0 || err != nil {
+			return err
+		}
+	}
 }

@@ -13,6 +13,7 @@ const (
 	realSRQRoom = 1024 // it takes as many messages to empty it
 	port        = 1
 	patience    = time.Minute
+	flushing    = time.Millisecond
 )
 
 // real is a device of libibverbs.
@@ -181,8 +182,13 @@ func (d *real) Complete(n int) error {
 	if err := d.qp.ToErr(); err != nil {
 		return err
 	}
+	// Soft-RoCE flushes in a thread of the kernel's, which needs a processor too.
+	time.Sleep(flushing)
 	return d.revive()
 }
+
+// DropCompletions empties the queue pair's completion queue.
+func (d *real) DropCompletions() error { return drop(d.cq, d.wcs) }
 
 // poll takes n completions, each a success or flushed.
 func (d *real) poll(cq *ibv.CQ, n int) error {

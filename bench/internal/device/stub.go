@@ -58,6 +58,9 @@ func (s Stub) Complete(n int) error {
 	return nil
 }
 
+// DropCompletions empties the completion queue.
+func (s Stub) DropCompletions() error { return drop(s.CQ(), make([]ibv.WC, 64)) }
+
 // Close frees the objects.
 func (s Stub) Close() error {
 	s.Provider.Close()

@@ -4,11 +4,12 @@ package measure
 import (
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/goverbs/goverbs/bench/internal/device"
-	"github.com/goverbs/goverbs/bench/internal/native"
 	"github.com/goverbs/goverbs/bench/internal/subject"
+	"github.com/goverbs/goverbs/bench/internal/ticks"
 )
 
 // warmUp is the rounds that do not count.
@@ -18,10 +19,16 @@ const warmUp = 2
 // test does. For an operation on chains of one length, rounds of all
 // implementations alternate, so that what disturbs the machine disturbs all of
 // them, and the median leaves out the rounds that it hit.
-func Batch(w io.Writer, d device.Device, rounds int) error {
+//
+// If ops are given, only those are measured.
+func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	fmt.Fprintf(w, "device: %s\n", d.Name())
-	tickLength := native.TickLength()
+	tickLength := ticks.Length()
+	wanted := func(op string) bool { return len(ops) == 0 || slices.Contains(ops, op) }
 	for _, op := range subject.Operations() {
+		if !wanted(op) {
+			continue
+		}
 		for _, wrs := range subject.Lengths(op) {
 			subjects, err := subject.Of(d, op, wrs)
 			if err != nil {
@@ -44,19 +51,24 @@ func Batch(w io.Writer, d device.Device, rounds int) error {
 	if d.Name() != device.StubName {
 		return nil // the rest needs no device
 	}
-	if err := scaling(w, tickLength, rounds); err != nil {
-		return err
+	if wanted(Scale) {
+		if err := scaling(w, tickLength, rounds); err != nil {
+			return err
+		}
 	}
-	return building(w)
+	if wanted(Build) {
+		return building(w)
+	}
+	return nil
 }
 
-// alternate makes rounds of all subjects in turn, each time starting with
-// another one, and returns the median ticks of each.
+// alternate makes rounds of all subjects in turn and returns the median ticks of
+// each. The order is random: whatever a round leaves behind in the caches, it
+// leaves to all of the others.
 func alternate(subjects []*subject.Subject, rounds int) ([]int64, error) {
 	samples := make([][]int64, len(subjects))
 	for round := range warmUp + rounds {
-		for k := range subjects {
-			i := (round + k) % len(subjects)
+		for _, i := range rand.Perm(len(subjects)) {
 			ticks, err := subjects[i].Round()
 			if err != nil {
 				return nil, err

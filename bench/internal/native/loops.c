@@ -2,18 +2,9 @@
 
 #include <time.h>
 
-int64_t nanoseconds(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
-}
-
-int64_t ticks(void)
+static int64_t ticks(void)
 {
 #if defined __x86_64__
-	/* What was before is done before, and what follows starts after. */
 	uint64_t t;
 
 	__builtin_ia32_lfence();
@@ -26,60 +17,68 @@ int64_t ticks(void)
 	__asm__ volatile("isb; mrs %0, cntvct_el0; isb" : "=r"(t));
 	return t;
 #else
-	return nanoseconds();
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 #endif
 }
 
-long post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
+struct calls post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
 {
 	struct ibv_recv_wr *bad;
+	int64_t start = ticks();
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (ibv_post_recv(qp, wr, &bad))
 			break;
-	return i;
+	return (struct calls){i, ticks() - start};
 }
 
-long post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
+struct calls post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n)
 {
 	struct ibv_recv_wr *bad;
+	int64_t start = ticks();
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (!ibv_post_recv(qp, wr, &bad))
 			break;
-	return i;
+	return (struct calls){i, ticks() - start};
 }
 
-long post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n)
+struct calls post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n)
 {
 	struct ibv_recv_wr *bad;
+	int64_t start = ticks();
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (ibv_post_srq_recv(srq, wr, &bad))
 			break;
-	return i;
+	return (struct calls){i, ticks() - start};
 }
 
-long post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n)
+struct calls post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n)
 {
 	struct ibv_send_wr *bad;
+	int64_t start = ticks();
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (ibv_post_send(qp, wr, &bad))
 			break;
-	return i;
+	return (struct calls){i, ticks() - start};
 }
 
-long poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n)
+struct calls poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n)
 {
+	int64_t start = ticks();
 	long i;
 
 	for (i = 0; i < n; i++)
 		if (ibv_poll_cq(cq, room, wcs) != got)
 			break;
-	return i;
+	return (struct calls){i, ticks() - start};
 }

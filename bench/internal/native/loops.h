@@ -5,20 +5,19 @@
 #include <infiniband/verbs.h>
 #include <stdint.h>
 
-/* Time in units of its own: the processor's counter where there is one, as a
- * clock may be a system call (User Mode Linux). */
-int64_t ticks(void);
-/* The clock that tells how long a tick is. */
-int64_t nanoseconds(void);
+/* How many of n calls had the result that is wanted, 0 of a post and got of a
+ * poll, and how long they took, in the ticks of package ticks. */
+struct calls {
+	long good;
+	int64_t ticks;
+};
 
-/* Each calls n times and returns how many calls had the result that is wanted:
- * 0 of a post, got of a poll. */
-long post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
-long post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n);
-long post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n);
-long poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n);
-/* Posts that are refused: how many were. */
-long post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
+struct calls post_recv_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
+struct calls post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, long n);
+struct calls post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n);
+struct calls poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n);
+/* Posts of which a refusal is wanted. */
+struct calls post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
 
 /* The cheapest that cgo can have: integers in, the result by value. */
 struct outcome {

@@ -10,22 +10,10 @@ package native
 import "C"
 
 import (
-	"time"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
-
-// Ticks is a time to take differences of, in units of [TickLength].
-func Ticks() int64 { return int64(C.ticks()) }
-
-// TickLength measures how many nanoseconds a tick is.
-func TickLength() float64 {
-	const long = 50 * time.Millisecond
-	ns, ticks := C.nanoseconds(), C.ticks()
-	time.Sleep(long)
-	return float64(C.nanoseconds()-ns) / float64(C.ticks()-ticks)
-}
 
 // Conversions to cgo's types. Safe: both are the same C struct.
 
@@ -36,29 +24,31 @@ func cRecv(wr *ibv.RecvWR) *C.struct_ibv_recv_wr { return (*C.struct_ibv_recv_wr
 func cSend(wr *ibv.SendWR) *C.struct_ibv_send_wr { return (*C.struct_ibv_send_wr)(unsafe.Pointer(wr)) }
 func cWC(wcs []ibv.WC) *C.struct_ibv_wc          { return (*C.struct_ibv_wc)(unsafe.Pointer(&wcs[0])) }
 
-// The loop in C.
+// The loops in C also tell how many ticks they took, without the way there.
 
 // PostRecv posts in C.
-func PostRecv(qp *ibv.QP, wr *ibv.RecvWR, n int) int {
-	return int(C.post_recv_loop(cQP(qp), cRecv(wr), C.long(n)))
+func PostRecv(qp *ibv.QP, wr *ibv.RecvWR, n int) (good int, ticks int64) {
+	return of(C.post_recv_loop(cQP(qp), cRecv(wr), C.long(n)))
 }
 
-// PostRecvFull posts in C to a queue that refuses.
-func PostRecvFull(qp *ibv.QP, wr *ibv.RecvWR, n int) int {
-	return int(C.post_recv_full_loop(cQP(qp), cRecv(wr), C.long(n)))
+// PostRecvFull posts in C to a queue that is to refuse.
+func PostRecvFull(qp *ibv.QP, wr *ibv.RecvWR, n int) (good int, ticks int64) {
+	return of(C.post_recv_full_loop(cQP(qp), cRecv(wr), C.long(n)))
 }
 
 // PostSRQRecv posts in C.
-func PostSRQRecv(srq *ibv.SRQ, wr *ibv.RecvWR, n int) int {
-	return int(C.post_srq_recv_loop(cSRQ(srq), cRecv(wr), C.long(n)))
+func PostSRQRecv(srq *ibv.SRQ, wr *ibv.RecvWR, n int) (good int, ticks int64) {
+	return of(C.post_srq_recv_loop(cSRQ(srq), cRecv(wr), C.long(n)))
 }
 
 // PostSend posts in C.
-func PostSend(qp *ibv.QP, wr *ibv.SendWR, n int) int {
-	return int(C.post_send_loop(cQP(qp), cSend(wr), C.long(n)))
+func PostSend(qp *ibv.QP, wr *ibv.SendWR, n int) (good int, ticks int64) {
+	return of(C.post_send_loop(cQP(qp), cSend(wr), C.long(n)))
 }
 
 // Poll polls in C, with room for len(wcs), and expects got completions each time.
-func Poll(cq *ibv.CQ, wcs []ibv.WC, got, n int) int {
-	return int(C.poll_loop(cCQ(cq), cWC(wcs), C.int(len(wcs)), C.int(got), C.long(n)))
+func Poll(cq *ibv.CQ, wcs []ibv.WC, got, n int) (good int, ticks int64) {
+	return of(C.poll_loop(cCQ(cq), cWC(wcs), C.int(len(wcs)), C.int(got), C.long(n)))
 }
+
+func of(c C.struct_calls) (good int, ticks int64) { return int(c.good), int64(c.ticks) }

@@ -21,6 +21,7 @@ func poll(d device.Device, wrs int) []*Subject {
 	return share(Subject{
 		Op: Poll, WRs: wrs, Calls: calls,
 		before: func() error { return d.Complete(calls * wrs) },
+		again:  d.DropCompletions,
 	}, pollers(d, wrs, wrs))
 }
 
@@ -28,18 +29,18 @@ func poll(d device.Device, wrs int) []*Subject {
 func pollers(d device.Device, room, want int) []variant {
 	cq, wcs := d.CQ(), make([]ibv.WC, room)
 	return []variant{
-		{C, func(n int) int { return native.Poll(cq, wcs, want, n) }},
-		{Goverbs, func(n int) int {
+		{C, func(n int) (int, int64) { return native.Poll(cq, wcs, want, n) }},
+		{Goverbs, timed(func(n int) int {
 			for i := range n {
 				if got, err := cq.Poll(wcs); got != want || err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{Cgo, func(n int) int { return native.PollWords(cq, wcs, want, n) }},
-		{CgoTyped, func(n int) int { return native.PollTyped(cq, wcs, want, n) }},
-		{Purego, func(n int) int {
+		})},
+		{Cgo, timed(func(n int) int { return native.PollWords(cq, wcs, want, n) })},
+		{CgoTyped, timed(func(n int) int { return native.PollTyped(cq, wcs, want, n) })},
+		{Purego, timed(func(n int) int {
 			fn := uintptr(cq.Context.Ops.PollCQ)
 			for i := range n {
 				// Safe: SyscallN keeps what its arguments point to.
@@ -49,6 +50,6 @@ func pollers(d device.Device, room, want int) []variant {
 				}
 			}
 			return n
-		}},
+		})},
 	}
 }

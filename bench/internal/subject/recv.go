@@ -42,32 +42,32 @@ func postRecv(d device.Device, wrs int) ([]*Subject, error) {
 		Op: PostRecv, WRs: wrs, Calls: calls,
 		after: func() error { return d.TakeRecvs(calls * wrs) },
 	}, []variant{
-		{C, func(n int) int { return native.PostRecv(qp, first, n) }},
-		{Goverbs, func(n int) int {
+		{C, func(n int) (int, int64) { return native.PostRecv(qp, first, n) }},
+		{Goverbs, timed(func(n int) int {
 			for i := range n {
 				if _, err := chain.Post(qp); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{GoverbsList, func(n int) int {
+		})},
+		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := qp.PostRecv(first); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{Cgo, func(n int) int {
+		})},
+		{Cgo, timed(func(n int) int {
 			defer runtime.KeepAlive(chain)
 			return native.PostRecvWords(qp, first, n)
-		}},
-		{CgoTyped, func(n int) int { return native.PostRecvTyped(qp, first, n) }},
-		{CgoMarshal, func(n int) int { return native.PostRecvScalars(qp, scalars, n) }},
-		{Purego, func(n int) int {
+		})},
+		{CgoTyped, timed(func(n int) int { return native.PostRecvTyped(qp, first, n) })},
+		{CgoMarshal, timed(func(n int) int { return native.PostRecvScalars(qp, scalars, n) })},
+		{Purego, timed(func(n int) int {
 			return syscallN(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(first), n)
-		}},
+		})},
 	}), nil
 }
 
@@ -82,32 +82,32 @@ func postSRQRecv(d device.Device, wrs int) ([]*Subject, error) {
 		Op: PostSRQRecv, WRs: wrs, Calls: calls,
 		after: func() error { return d.TakeSRQRecvs(calls * wrs) },
 	}, []variant{
-		{C, func(n int) int { return native.PostSRQRecv(srq, first, n) }},
-		{Goverbs, func(n int) int {
+		{C, func(n int) (int, int64) { return native.PostSRQRecv(srq, first, n) }},
+		{Goverbs, timed(func(n int) int {
 			for i := range n {
 				if _, err := chain.PostSRQ(srq); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{GoverbsList, func(n int) int {
+		})},
+		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := srq.PostRecv(first); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{Cgo, func(n int) int {
+		})},
+		{Cgo, timed(func(n int) int {
 			defer runtime.KeepAlive(chain)
 			return native.PostSRQRecvWords(srq, first, n)
-		}},
-		{CgoTyped, func(n int) int { return native.PostSRQRecvTyped(srq, first, n) }},
-		{CgoMarshal, func(n int) int { return native.PostSRQRecvScalars(srq, scalars, n) }},
-		{Purego, func(n int) int {
+		})},
+		{CgoTyped, timed(func(n int) int { return native.PostSRQRecvTyped(srq, first, n) })},
+		{CgoMarshal, timed(func(n int) int { return native.PostSRQRecvScalars(srq, scalars, n) })},
+		{Purego, timed(func(n int) int {
 			return syscallN(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(first), n)
-		}},
+		})},
 	}), nil
 }
 
@@ -135,23 +135,23 @@ func postRecvFull(d device.Device, wrs int) ([]*Subject, error) {
 		},
 		after: func() error { return d.TakeRecvs(posted) },
 	}, []variant{
-		{C, func(n int) int { return native.PostRecvFull(qp, first, n) }},
-		{Goverbs, func(n int) int {
+		{C, func(n int) (int, int64) { return native.PostRecvFull(qp, first, n) }},
+		{Goverbs, timed(func(n int) int {
 			for i := range n {
 				if accepted, err := chain.Post(qp); accepted != 0 || err == nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{GoverbsList, func(n int) int {
+		})},
+		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if bad, err := qp.PostRecv(first); bad != first || err == nil {
 					return i
 				}
 			}
 			return n
-		}},
+		})},
 	}), nil
 }
 

@@ -41,31 +41,31 @@ func postSend(d device.Device, wrs int) ([]*Subject, error) {
 		Op: PostSend, WRs: wrs, Calls: calls,
 		after: func() error { return d.TakeSends(calls * wrs) },
 	}, []variant{
-		{C, func(n int) int { return native.PostSend(qp, first, n) }},
-		{Goverbs, func(n int) int {
+		{C, func(n int) (int, int64) { return native.PostSend(qp, first, n) }},
+		{Goverbs, timed(func(n int) int {
 			for i := range n {
 				if _, err := chain.Post(qp); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{GoverbsList, func(n int) int {
+		})},
+		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := qp.PostSend(first); err != nil {
 					return i
 				}
 			}
 			return n
-		}},
-		{Cgo, func(n int) int {
+		})},
+		{Cgo, timed(func(n int) int {
 			defer runtime.KeepAlive(chain)
 			return native.PostSendWords(qp, first, n)
-		}},
-		{CgoTyped, func(n int) int { return native.PostSendTyped(qp, first, n) }},
-		{CgoMarshal, func(n int) int { return native.PostSendScalars(qp, scalars, n) }},
-		{Purego, func(n int) int {
+		})},
+		{CgoTyped, timed(func(n int) int { return native.PostSendTyped(qp, first, n) })},
+		{CgoMarshal, timed(func(n int) int { return native.PostSendScalars(qp, scalars, n) })},
+		{Purego, timed(func(n int) int {
 			return syscallN(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(first), n)
-		}},
+		})},
 	}), nil
 }
