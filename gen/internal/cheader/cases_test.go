@@ -107,6 +107,11 @@ struct __attribute__((aligned(16))) s { int a; _Static_assert(sizeof(int) == 4, 
 _Static_assert(offsetof(struct s, a) == 0, "offset");
 struct t { _Alignas(8) char a; char b __attribute__((aligned(4), unused)); };
 int f(void) __attribute__((deprecated));`},
+	{name: "macros beside what the front end does not know", text: `
+#include <stdint.h>
+enum e { A } __attribute__((packed)); struct s { enum e a; char b; };
+#define N sizeof(int[3])
+#define M (sizeof(uint16_t) + 1)`},
 	{name: "macros", text: `
 #define A (1 << 3)
 #define B (A | 0x80000000)

@@ -23,7 +23,7 @@ import (
 
 var (
 	seed  = flag.Uint64("seed", 0, "the `seed` of the first random header (default: a new one)")
-	count = flag.Int("headers", 60, "how many random headers to read for each processor")
+	count = flag.Int("headers", 20, "how many random headers to read for each processor")
 )
 
 // Random headers of all shapes: what the model says of them is what gcc says,

@@ -19,7 +19,7 @@ func (r *reader) macros() {
 		if target, ok := soleIdentifier(m); ok && target != name && r.isDeclared(target) {
 			r.facts.Aliases = append(r.facts.Aliases, &abi.Alias{Name: name, Target: target, Header: header, Line: line})
 		}
-		if r.differs && usesLayout(m) {
+		if r.differs && r.usesLayout(m) {
 			r.failf(m, "the value of the macro %s is not known: it depends on the layout of a type, and the C front end does not know all of them here", name)
 			continue
 		}
@@ -38,12 +38,34 @@ func (r *reader) macros() {
 	})
 }
 
-// usesLayout reports whether a macro asks for a size or an offset.
-func usesLayout(m *cc.Macro) bool {
+// usesLayout reports whether a macro may ask for the size or an offset of
+// anything but C's own types.
+func (r *reader) usesLayout(m *cc.Macro) (uses bool) {
+	own := true
 	for _, token := range m.ReplacementList() {
-		switch token.SrcStr() {
-		case "sizeof", "_Alignof", "__alignof__", "offsetof", "__builtin_offsetof":
+		switch name := token.SrcStr(); {
+		case name == "sizeof" || name == "_Alignof" || name == "__alignof__":
+			uses = true
+		case name == "offsetof" || name == "__builtin_offsetof":
 			return true
+		case token.Ch == rune(cc.IDENTIFIER): // or a keyword
+			own = own && (basic[name] || r.isScalarTypedef(name))
+		}
+	}
+	return uses && !own
+}
+
+// basic are the words that C's own types are made of.
+var basic = map[string]bool{
+	"char": true, "short": true, "int": true, "long": true, "float": true, "double": true, "void": true,
+	"signed": true, "unsigned": true, "_Bool": true, "const": true, "volatile": true,
+}
+
+func (r *reader) isScalarTypedef(name string) bool {
+	for _, n := range r.ast.Scope.Nodes[name] {
+		if d, ok := n.(*cc.Declarator); ok && d.IsTypename() {
+			_, scalar := d.Type().(*cc.PredefinedType)
+			return scalar
 		}
 	}
 	return false

@@ -53,8 +53,7 @@ func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 	name = b.takeWith(name, "Set")
 	shift := *f.BitOffset % 8
 	bytes := v.plus(first).bytes(last - first)
-	big := jen.Lit(b.w.facts.BigEndian)
-	get := jen.Id("getBits").Call(bytes.Clone(), jen.Lit(int(shift)), jen.Lit(int(*f.BitSize)), big)
+	get := jen.Id("getBits").Call(bytes.Clone(), jen.Lit(int(shift)), jen.Lit(int(*f.BitSize)))
 	var result *jen.Statement
 	switch {
 	case f.Kind == abi.Bool:
@@ -71,7 +70,7 @@ func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 		value = jen.Id("bitOf").Call(jen.Id("v"))
 		b.w.needs["bitOf"] = true
 	}
-	set := jen.Id("setBits").Call(bytes.Clone(), jen.Lit(int(shift)), jen.Lit(int(*f.BitSize)), big.Clone(), value)
+	set := jen.Id("setBits").Call(bytes.Clone(), jen.Lit(int(shift)), jen.Lit(int(*f.BitSize)), value)
 	declared := fmt.Sprintf("%s : %d", f.Type.Declare(f.Name), *f.BitSize)
 	why := "Safe: the bytes are the field's own."
 	b.methods = append(b.methods,

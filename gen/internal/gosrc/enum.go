@@ -2,7 +2,6 @@ package gosrc
 
 import (
 	"fmt"
-	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -124,7 +123,7 @@ func literal(text string, hex bool) (jen.Code, error) {
 
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
-	name := w.unique(w.free(goName(m.Name), strings.TrimLeft(m.Name, "_")), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
+	name := w.unique(w.free(goName(m.Name), spelled(m.Name)), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
 	lit, err := literal(m.Value, false)
 	if err != nil {
 		return fmt.Errorf("%s:%d: %s: %w", m.Header, m.Line, m.Name, err)

@@ -3,6 +3,7 @@ package gosrc
 import (
 	"strings"
 	"unicode"
+	"unicode/utf8"
 )
 
 // initialisms are the words that Go writes in one case, or in the case in
@@ -49,20 +50,38 @@ func goName(c string) string {
 // camel joins the words of a C name.
 func camel(c string) string {
 	var b strings.Builder
-	for word := range strings.SplitSeq(c, "_") {
-		if word == "" {
-			continue
-		}
+	for word := range strings.FieldsFuncSeq(c, isJoint) {
 		if b.Len() > 0 && isDigit(word[0]) && isDigit(b.String()[b.Len()-1]) {
 			b.WriteByte('_')
 		}
 		b.WriteString(capital(word))
 	}
-	name := b.String()
-	if name == "" || !unicode.IsLetter(rune(name[0])) {
+	return exported(b.String())
+}
+
+// isJoint reports whether a letter joins words: whatever Go does not have in
+// names does, such as the dollar that compilers take.
+func isJoint(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+
+// exported is a name that Go exports: not all letters have a capital form.
+func exported(name string) string {
+	if first, size := utf8.DecodeRuneInString(name); size > 0 && unicode.IsLower(first) {
+		name = string(unicode.ToUpper(first)) + name[size:]
+	}
+	if first, _ := utf8.DecodeRuneInString(name); !unicode.IsUpper(first) {
 		return "X" + name
 	}
 	return name
+}
+
+// spelled is a C name as C spells it, as far as Go can have that.
+func spelled(c string) string {
+	return exported(strings.Map(func(r rune) rune {
+		if isJoint(r) {
+			return '_'
+		}
+		return r
+	}, strings.TrimLeft(c, "_")))
 }
 
 // capital writes one word: known ones as the table has them, shouted ones
@@ -75,18 +94,21 @@ func capital(word string) string {
 	if word == strings.ToUpper(word) {
 		word = lower
 	}
-	return strings.ToUpper(word[:1]) + word[1:]
+	first, size := utf8.DecodeRuneInString(word)
+	return string(unicode.ToUpper(first)) + word[size:]
 }
 
 func isDigit(c byte) bool { return '0' <= c && c <= '9' }
 
-// unexported is name as Go spells it inside its package.
+// unexported is name as Go spells it inside its package: its first word, which
+// may be an initialism, in small letters.
 func unexported(name string) string {
+	letters := []rune(name)
 	n := 1
-	for n < len(name) && unicode.IsUpper(rune(name[n])) && (n+1 == len(name) || !unicode.IsLower(rune(name[n+1]))) {
+	for n < len(letters) && unicode.IsUpper(letters[n]) && (n+1 == len(letters) || !unicode.IsLower(letters[n+1])) {
 		n++
 	}
-	return strings.ToLower(name[:n]) + name[n:]
+	return strings.ToLower(string(letters[:n])) + string(letters[n:])
 }
 
 // hidden reports whether a member is none of the user's business: C reserves

@@ -237,7 +237,7 @@ func (s *scope) constantNames(e *abi.Enum) []string {
 	}
 	if e.Name == "" {
 		for i, en := range e.Enumerators {
-			out[i] = s.free(out[i], strings.TrimLeft(en.Name, "_"))
+			out[i] = s.free(out[i], spelled(en.Name))
 		}
 	}
 	return out

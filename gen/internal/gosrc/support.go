@@ -66,30 +66,43 @@ func (w *writer) flagNames() {
 			jen.Return(jen.Qual("strings", "Join").Call(jen.Id("parts"), jen.Lit("|")))))
 }
 
-// bitFunctions writes the two functions that all bit-field accessors share.
+// bitFunctions writes the two functions that all bit-field accessors share. A
+// bit-field lies in at most eight bytes; seen as one number, it starts shift
+// bits from the end where the machine's C compiler starts.
 func (w *writer) bitFunctions() {
-	params := func(more ...jen.Code) *jen.Statement {
-		list := []jen.Code{jen.Id("b").Index().Byte(), jen.List(jen.Id("shift"), jen.Id("width")).Int(), jen.Id("bigEndian").Bool()}
-		return jen.Params(append(list, more...)...)
+	what := "low end of its first byte"
+	if w.facts.BigEndian {
+		what = "high end of its first byte"
 	}
-	place := func() jen.Code {
-		return jen.List(jen.Id("i"), jen.Id("bit")).Op(":=").Id("n").Op("/").Lit(8).Op(",").Byte().Parens(jen.Lit(1)).Op("<<").Parens(jen.Id("n").Op("%").Lit(8))
+	w.add("bitsFromHigh",
+		jen.Comment("bitsFromHigh tells that C fills a byte with bit-fields from the "+what+"."),
+		jen.Const().Id("bitsFromHigh").Op("=").Lit(w.facts.BigEndian))
+	bytes := jen.Id("b").Index().Byte()
+	place := jen.List(jen.Id("shift"), jen.Id("width")).Int()
+	low := func(shift jen.Code) *jen.Statement {
+		return jen.If(jen.Id("bitsFromHigh")).Block(jen.Add(shift).Op("=").Lit(8).Op("*").Len(jen.Id("b")).Op("-").Add(shift).Op("-").Id("width"))
 	}
-	swap := jen.If(jen.Id("bigEndian")).Block(jen.Id("bit").Op("=").Byte().Parens(jen.Lit(0x80)).Op(">>").Parens(jen.Id("n").Op("%").Lit(8)))
-	position := jen.Id("at").Op(":=").Id("k")
-	mirror := jen.If(jen.Id("bigEndian")).Block(jen.Id("at").Op("=").Id("width").Op("-").Lit(1).Op("-").Id("k"))
-	n := jen.Id("n").Op(":=").Id("shift").Op("+").Id("k")
+	at := func() *jen.Statement {
+		return jen.Id("at").Op(":=").Lit(8).Op("*").Id("i")
+	}
+	turn := func() *jen.Statement {
+		return jen.If(jen.Id("bitsFromHigh")).Block(jen.Id("at").Op("=").Lit(8).Op("*").Parens(jen.Len(jen.Id("b")).Op("-").Lit(1).Op("-").Id("i")))
+	}
 	w.add("getBits",
-		jen.Comment("getBits reads width bits that start at bit shift of b, counted as the machine's C compiler allocates them: from the low bit of a byte on, or from the high one on a big-endian machine."),
-		jen.Func().Id("getBits").Add(params()).Params(jen.Id("v").Uint64()).Block(
-			jen.For(jen.Id("k").Op(":=").Range().Id("width")).Block(
-				n.Clone(), place(), swap.Clone(), position.Clone(), mirror.Clone(),
-				jen.If(jen.Id("b").Index(jen.Id("i")).Op("&").Id("bit").Op("!=").Lit(0)).Block(jen.Id("v").Op("|=").Lit(1).Op("<<").Id("at"))),
-			jen.Return(jen.Id("v"))),
+		jen.Comment("getBits reads width bits of b, which start shift bits from where C starts to fill it."),
+		jen.Func().Id("getBits").Params(bytes, place).Params(jen.Id("v").Uint64()).Block(
+			low(jen.Id("shift")),
+			jen.For(jen.List(jen.Id("i"), jen.Id("x")).Op(":=").Range().Id("b")).Block(
+				at(), turn(),
+				jen.Id("v").Op("|=").Uint64().Parens(jen.Id("x")).Op("<<").Id("at")),
+			jen.Return(jen.Id("v").Op(">>").Id("shift").Op("&").Parens(jen.Lit(1).Op("<<").Id("width").Op("-").Lit(1)))),
 		jen.Comment("setBits writes the low width bits of v where getBits reads them, and no other bit."),
-		jen.Func().Id("setBits").Add(params(jen.Id("v").Uint64())).Block(
-			jen.For(jen.Id("k").Op(":=").Range().Id("width")).Block(
-				n, place(), swap, position, mirror,
-				jen.Id("b").Index(jen.Id("i")).Op("&^=").Id("bit"),
-				jen.If(jen.Id("v").Op(">>").Id("at").Op("&").Lit(1).Op("!=").Lit(0)).Block(jen.Id("b").Index(jen.Id("i")).Op("|=").Id("bit")))))
+		jen.Func().Id("setBits").Params(bytes.Clone(), place.Clone(), jen.Id("v").Uint64()).Block(
+			low(jen.Id("shift")),
+			jen.Id("mask").Op(":=").Uint64().Parens(jen.Lit(1).Op("<<").Id("width").Op("-").Lit(1)).Op("<<").Id("shift"),
+			jen.Id("v").Op("<<=").Id("shift"),
+			jen.For(jen.Id("i").Op(":=").Range().Id("b")).Block(
+				at(), turn(),
+				jen.Id("m").Op(":=").Byte().Parens(jen.Id("mask").Op(">>").Id("at")),
+				jen.Id("b").Index(jen.Id("i")).Op("=").Id("b").Index(jen.Id("i")).Op("&^").Id("m").Op("|").Byte().Parens(jen.Id("v").Op(">>").Id("at")).Op("&").Id("m"))))
 }

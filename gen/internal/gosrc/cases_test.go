@@ -1,0 +1,126 @@
+package gosrc
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// generateText is the Go for a header that is given as text, or the error.
+func generateText(t *testing.T, text, arch string) (string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
+	files, err := generate([]*abi.Facts{parse(t, dir, "case.h", arch)}, Options{Package: "shapes", Command: "test"}, "")
+	var all strings.Builder
+	for _, text := range files {
+		all.Write(text)
+	}
+	return all.String(), err
+}
+
+// declared lists the exported types, constants, functions and TYPE.METHODs of
+// generated Go, but for the support that is always there, and TYPE.FIELDs.
+func declared(t *testing.T, source string) []string {
+	file, err := parser.ParseFile(token.NewFileSet(), "case.go", source, 0)
+	require.NoError(t, err, source)
+	var names []string
+	add := func(name string) {
+		if last := name[strings.LastIndex(name, ".")+1:]; ast.IsExported(last) && !strings.HasPrefix(name, "BE") && !strings.HasPrefix(name, "ToBE") {
+			names = append(names, name)
+		}
+	}
+	for _, d := range file.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Recv == nil {
+				add(d.Name.Name)
+			} else if star, ok := d.Recv.List[0].Type.(*ast.StarExpr); ok {
+				add(star.X.(*ast.Ident).Name + "." + d.Name.Name)
+			}
+		case *ast.GenDecl:
+			for _, s := range d.Specs {
+				switch s := s.(type) {
+				case *ast.ValueSpec:
+					add(s.Names[0].Name)
+				case *ast.TypeSpec:
+					add(s.Name.Name)
+					if st, ok := s.Type.(*ast.StructType); ok {
+						for _, f := range st.Fields.List {
+							add(s.Name.Name + "." + f.Names[0].Name)
+						}
+					}
+				}
+			}
+		}
+	}
+	return names
+}
+
+// Names come from C by rule, and where two would be one, what was there first
+// keeps its name.
+func TestNamesOfDeclarations(t *testing.T) {
+	for _, c := range []struct{ name, text, want string }{
+		{"keywords", "struct type { int func; int range; };", "Type Type.Func Type.Range"},
+		{"members that collide", "struct s { int wr_id; int WrID; int wrid; };", "S S.WRID S.WRID_ S.WRID__"},
+		{"a setter that collides", "union u { int x; int set_x; };", "U U.X U.SetX U.SetX_ U.SetSetX_"},
+		{"a member takes a helper's name", "struct s { struct s *next; int all; };", "S S.Next S.All S.All_ SAt"},
+		{"types that collide", "struct a_b { int x; };\nstruct aB { int y; };", "AB AB.X AB_ AB_.Y"},
+		{"the library's own type", "struct wr { int x; };\nstruct ibv_wr { int y; };", "WR_ WR_.X WR WR.Y"},
+		{"a tag and a typedef", "struct s { int x; };\ntypedef struct { int y; } s;", "S S.X S_ S_.Y"},
+		{"an untagged record's name is taken", "struct a { struct { int x; } b; }; struct ab { int y; };", "AB AB.X A A.B Ab Ab.Y"},
+		{"an enumerator and a type", "enum color { RED }; struct red { int x; };", "Color ColorRed Red Red.X"},
+		{"a macro that repeats an enumerator", "enum { A = 1 };\n#define A A\n", "A"},
+		{"macros that collide", "#define A_B 1\n#define a_b 2\n", "AB A_b"},
+		{"typedefs of enumerations", "typedef enum { X = -1 } e_t;\nstruct s { e_t a; enum { Y } b; };", "E X Y S S.A S.B"},
+		{"unnamed members", "struct s { union { int a; struct { int b, c; }; }; };", "S S.A S.SetA S.B S.SetB S.C S.SetC"},
+		{"hidden members", "struct s { int __a; int b; long __c[2]; };", "S S.B"},
+		{"pointers to untagged records", "struct s { struct { int x; } *p, *q[2]; };", "SP SP.X SQ SQ.X S S.P S.Q"},
+		{"undefined records", "struct s { struct later *p; struct s *q; };", "S S.P S.Q Later"},
+		{"letters that Go has no case for", "struct s { int $a; int \xc3\xa4; };", "S S.A S.Ä"},
+	} {
+		source, err := generateText(t, c.text, "amd64")
+		if assert.NoError(t, err, c.name) {
+			assert.Equal(t, c.want, strings.Join(declared(t, source), " "), c.name)
+		}
+	}
+}
+
+// What Go cannot express is refused with its place, its declaration and the
+// reason.
+func TestInexpressible(t *testing.T) {
+	for _, c := range []struct{ text, arch, want string }{
+		{"struct s { int a;\n\tlong double b; };", "amd64", "case.h:2:14: long double b in struct s: the type long double has no counterpart in Go"},
+		{"struct s { __int128 a[2]; };", "amd64", "case.h:1:21: __int128 a[2] in struct s: the type __int128 has no counterpart"},
+		{"union u { struct { _Float128 a; } b; };", "arm64", "has no counterpart in Go"},
+		{"struct s { int a; } __attribute__((aligned(16)));", "amd64", "case.h:1: struct s: an alignment of 16 cannot be had in Go"},
+		{"struct s { long long a; };", "arm", "case.h:1: struct s: an alignment of 8 cannot be had in Go"},
+	} {
+		_, err := generateText(t, c.text, c.arch)
+		assert.ErrorContains(t, err, c.want, c.text)
+	}
+}
+
+// Facts come from files too: nonsense is an error.
+func TestNonsense(t *testing.T) {
+	zero := int64(0)
+	for _, f := range []*abi.Facts{
+		{Headers: []string{"a.h"}, Records: []*abi.Record{{Name: "s", Kind: abi.Struct, Header: "a.h", Size: 4, Align: 4, Fields: []*abi.Field{{Name: "a", Size: 4}}}}},
+		{Headers: []string{"a.h"}, Records: []*abi.Record{{Name: "s", Kind: abi.Struct, Header: "a.h", Size: 4, Align: 4, Fields: []*abi.Field{{Name: "a", BitSize: &zero, Type: &abi.Type{}}}}}},
+		{Headers: []string{"a.h"}, Enums: []*abi.Enum{{Name: "e", Header: "a.h", Size: 4, Enumerators: []abi.Enumerator{{Name: "A", Value: "many"}}}}},
+	} {
+		_, err := generate([]*abi.Facts{f}, Options{Package: "shapes"}, "")
+		assert.Error(t, err)
+	}
+	_, err := generate(nil, Options{Package: "shapes"}, "")
+	assert.Error(t, err)
+}
