@@ -22,7 +22,8 @@ import (
 )
 
 var (
-	seed  = flag.Uint64("seed", 0, "the `seed` of the first random header (default: a new one)")
+	// The default is the same everywhere, so that a tree that passed goes on passing; another seed explores.
+	seed  = flag.Uint64("seed", 1, "the `seed` of the first random header; 0 takes a new one")
 	count = flag.Int("headers", 20, "how many random headers to read for each processor")
 )
 

@@ -24,7 +24,8 @@ import (
 	"github.com/goverbs/goverbs/headers"
 )
 
-var seed = flag.Uint64("seed", 0, "the `seed` of the random headers (default: a new one)")
+// The default is the same everywhere, so that a tree that passed goes on passing; another seed explores.
+var seed = flag.Uint64("seed", 1, "the `seed` of the random headers; 0 takes a new one")
 
 // Random headers of all shapes that Go can express: the Go compiler accepts
 // what is generated with all its assertions, each member has C's size, and a
