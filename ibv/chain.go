@@ -44,7 +44,7 @@ const wordSize = unsafe.Sizeof(uint64(0))
 func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 	act := action{op: fmt.Sprintf("make a chain of %d %s work requests with %d scatter/gather entries each", n, what, maxSGE)}
 	if n < 1 || maxSGE < 0 || maxSGE > math.MaxInt32 {
-		return chain[WR]{}, act.invalid("it has at least one work request, and no less than no entries")
+		return chain[WR]{}, act.invalid("there must be at least 1 work request, and room for 0 entries or more")
 	}
 	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(maxSGE)*unsafe.Sizeof(SGE{})
 	if uintptr(n) > maxBlock/(wrSize+sgesSize) {

@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -66,7 +67,7 @@ func cString(b []byte) string {
 // closes the context.
 func (d *Device) Open() (*Context, error) {
 	// Safe: libibverbs keeps the device for as long as the context lives.
-	ctx, err := callPointer(action{op: "open RDMA device", on: d.String()}, "ibv_open_device", uintptr(unsafe.Pointer(d)))
+	ctx, err := callPointer(action{op: fmt.Sprintf("open RDMA device %q", d)}, "ibv_open_device", uintptr(unsafe.Pointer(d)))
 	return pointerTo[Context](ctx), err
 }
 
@@ -79,7 +80,7 @@ func Open(name string) (*Context, error) {
 		return nil, err
 	}
 	defer list.Close()
-	act := action{op: "open RDMA device", on: name}
+	act := action{op: strings.TrimSpace(fmt.Sprintf("open RDMA device %s", quoted(name)))}
 	if len(list.All()) == 0 {
 		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV,
 			Hint: "the machine has no RDMA device; with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME"}
@@ -93,6 +94,14 @@ func Open(name string) (*Context, error) {
 		}
 	}
 	return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV, Hint: fmt.Sprintf("the machine has %v", list.All())}
+}
+
+// quoted is a name in quotes, or nothing for no name.
+func quoted(name string) string {
+	if name == "" {
+		return ""
+	}
+	return strconv.Quote(name)
 }
 
 // openActive opens the first device that can send and receive.

@@ -1,6 +1,12 @@
 // Package ibv is InfiniBand verbs for Go: it drives RDMA devices, InfiniBand and
 // RoCE alike, through the machine's own libibverbs, without cgo.
 //
+// Start with [Open], [Context.AllocPD], [PD.RegMR], [Context.CreateCQ] and
+// [PD.CreateQP]; then [RecvChain] or [RecvRing], [SendChain] or [SendRing],
+// [CQ.Poll] and [WC.Err]. The example has all of it. Completion queues are
+// polled: completion channels and asynchronous events, and the extended verbs,
+// have their types here and no methods yet.
+//
 // # Objects
 //
 // A type such as [QP] or [RecvWR] is C's struct, byte for byte; an object such

@@ -115,8 +115,7 @@ var sizeHints = map[syscall.Errno]string{
 
 // closeHints are for verbs that destroy an object.
 var closeHints = map[syscall.Errno]string{
-	syscall.EBUSY:  "other objects still use it: close those first",
-	syscall.EINVAL: "it was closed before, or never was open",
+	syscall.EBUSY: "other objects still use it: close those first",
 }
 
 // errnoOf is the errno that an error of the syscall package is.

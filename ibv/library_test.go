@@ -107,7 +107,7 @@ func TestMissingFunctions(t *testing.T) {
 	_, err = p.context.CreateCQ(1)
 	requireNotSupported(t, err, "create completion queue on scripted0", "ibv_create_cq", library)
 	err = p.qp.ToErr()
-	requireNotSupported(t, err, "queue pair 0x11 on scripted0", "ibv_modify_qp", library)
+	requireNotSupported(t, err, "queue pair 0x11 (QPType(0), in IBV_QPS_RESET) on scripted0", "ibv_modify_qp", library)
 }
 
 func requireNotSupported(t *testing.T, err error, op, symbol string, library *dl.Library) {
@@ -167,7 +167,7 @@ func TestOpenInOldLibrary(t *testing.T) {
 		devices(1)
 		_, err := ibv.Open("")
 		require.ErrorIs(t, err, syscall.ENODEV)
-		require.ErrorContains(t, err, "open RDMA device on scripted0: permission denied")
+		require.ErrorContains(t, err, "open RDMA device \"scripted0\": permission denied")
 		_, err = ibv.Open("scripted0")
 		require.ErrorIs(t, err, syscall.EACCES)
 		requireNothingOut(t)

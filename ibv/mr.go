@@ -52,7 +52,8 @@ func (mr *MR) Close() error {
 
 // SGE is a scatter/gather entry for length bytes of the region that start at
 // offset. Nothing is checked here, for this is made on the way to a post: an
-// entry that leaves the region completes with WCLocProtErr.
+// entry that leaves the region completes with an error, WCLocProtErr on most
+// devices.
 func (mr *MR) SGE(offset, length int) SGE {
 	return SGE{Addr: uint64(mr.Addr) + uint64(offset), Length: uint32(length), LKey: mr.LKey}
 }

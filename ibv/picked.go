@@ -12,7 +12,7 @@ import (
 // that is out of range or picked twice is an error, and nothing is posted.
 // accepted counts along picked, which is the caller's again on return.
 func (c *RecvChain) PostPicked(qp *QP, picked []int) (accepted int, err error) {
-	if qp.SRQ != nil {
+	if qp.SRQ != nil && len(picked) > 0 {
 		return 0, ErrSRQAttached
 	}
 	return c.list.postPicked(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), picked)
@@ -94,5 +94,9 @@ func (c *chain[WR]) relink(picked []int) {
 }
 
 func (c *chain[WR]) pickError(op postOp, i int) error {
-	return action{op: fmt.Sprintf("%v picked from a chain", op)}.invalid("number %d is picked twice, or the chain has only 0 to %d; nothing was posted", i, len(c.wrs)-1)
+	act := action{op: fmt.Sprintf("%v picked from a chain", op)}
+	if uint(i) >= uint(len(c.wrs)) {
+		return act.invalid("number %d is picked, the chain has 0 to %d; nothing was posted", i, len(c.wrs)-1)
+	}
+	return act.invalid("number %d is picked twice; nothing was posted", i)
 }

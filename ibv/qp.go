@@ -16,6 +16,15 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}
+	switch attr.QPType {
+	case 0:
+		return nil, act.invalid("QPType is missing")
+	case QPTRC, QPTUC, QPTUD, QPTRawPacket:
+		// Providers follow these pointers without looking.
+		if attr.SendCQ == nil || attr.RecvCQ == nil {
+			return nil, act.invalid("SendCQ and RecvCQ are both needed; they may be the same")
+		}
+	}
 	// A copy, because C writes to it and the caller's may be on a stack that moves.
 	c := new(QPInitAttr)
 	*c = *attr
@@ -39,7 +48,10 @@ func (qp *QP) Close() error {
 // table. It may be called from any goroutine, one at a time for a queue pair.
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	act := qp.action(fmt.Sprintf("modify (%v)", mask), map[syscall.Errno]string{
-		syscall.EINVAL: "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state",
+		syscall.EINVAL:       "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state",
+		syscall.ENODATA:      "the GID index has no entry: see Context.GIDs",
+		syscall.ENETUNREACH:  "there is no route to the peer's GID",
+		syscall.EHOSTUNREACH: "there is no route to the peer's GID",
 	})
 	if mask&QPAttrMaskState != 0 && attr != nil {
 		act = qp.action(fmt.Sprintf("move to %v (%v)", attr.QPState, mask), act.hints)
@@ -63,5 +75,5 @@ func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
 
 // action names the queue pair in the errors of an operation.
 func (qp *QP) action(op string, hints map[syscall.Errno]string) action {
-	return qp.Context.action(fmt.Sprintf("%s queue pair %#x", op, qp.QPNum), hints)
+	return qp.Context.action(fmt.Sprintf("%s queue pair %#x (%v, in %v)", op, qp.QPNum, qp.QPType, qp.State), hints)
 }

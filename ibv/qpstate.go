@@ -38,6 +38,9 @@ const (
 // receives can be posted. access is what the peer may do to memory regions that
 // allow it.
 func (qp *QP) ToInit(port uint8, access AccessFlags) error {
+	if qp.QPType == QPTUD {
+		return qp.action("move to INIT", nil).invalid("it is a UD queue pair: use ToInitUD")
+	}
 	attr := QPAttr{QPState: QPSInit, PortNum: port, QPAccessFlags: access}
 	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskPKeyIndex|QPAttrMaskPort|QPAttrMaskAccessFlags)
 }
@@ -54,6 +57,12 @@ func (qp *QP) ToInitUD(port uint8, qkey uint32) error {
 // wait when no receive is posted. Other values, or a UC queue pair, take
 // [QP.Modify].
 func (qp *QP) ToRTR(path Path, peer Peer) error {
+	switch act := qp.action("move to RTR", nil); {
+	case qp.QPType == QPTUD:
+		return act.invalid("it is a UD queue pair: use ToRTRUD")
+	case path.MTU < MTU256 || path.MTU > MTU4096:
+		return act.invalid("the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
+	}
 	attr := QPAttr{
 		QPState:         QPSRTR,
 		PathMTU:         path.MTU,

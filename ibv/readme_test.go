@@ -19,7 +19,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 	for line := range strings.Lines(string(readme)) {
 		code, indented := strings.CutPrefix(line, "    ")
 		switch {
-		case code == "package main\n":
+		case code == "package receive\n":
 			inside = true
 		case !indented && strings.TrimSpace(line) != "":
 			inside = false
@@ -29,7 +29,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 		}
 	}
 	require.Contains(t, program.String(), "NewRecvChain")
-	file := filepath.Join(t.TempDir(), "main.go")
+	file := filepath.Join(t.TempDir(), "receive.go")
 	require.NoError(t, os.WriteFile(file, []byte(program.String()), 0o600))
 	out, err := exec.Command("go", "vet", file).CombinedOutput()
 	require.NoError(t, err, "%s\n%s", out, program.String())

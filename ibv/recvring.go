@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"sync/atomic"
 	"syscall"
 )
 
@@ -17,10 +18,18 @@ type RecvRing struct {
 	mr      *MR
 	buf     Buffer
 	size    int
+	tag     uint64 // in the high half of each WRID; the low half is the buffer
 	wcs     []WC
 	pending []int // given back and not posted yet, in that order
 	out     []bool
 }
+
+// rings counts the receive rings made, for their tags: a completion of anything
+// else hardly has one.
+var rings atomic.Uint32
+
+// ringMark is in the tags of all receive rings.
+const ringMark = 0x72676e << 40 // "rgn"
 
 // Received is a buffer that a [RecvRing] hands out.
 type Received struct {
@@ -34,13 +43,20 @@ type Received struct {
 }
 
 // NewRecvRing makes a ring of n buffers of size bytes each, and posts all of them
-// to qp, which is in INIT or a later state. The completion queue of its receives
-// must have no other completions than the ring's. The caller closes the ring,
-// after the queue pair. A queue pair with a shared receive queue gives
-// [ErrSRQAttached].
+// to qp, which is in INIT or a later state. On a UD queue pair, size is that of
+// the message and [GRHLength] more. The completion queue of the receives must be
+// theirs alone: not that of the sends, too. The caller closes the ring, after the
+// queue pair. A queue pair with a shared receive queue gives [ErrSRQAttached].
 func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 	if qp.SRQ != nil {
 		return nil, ErrSRQAttached
+	}
+	act := qp.action("make a receive ring on", nil)
+	if qp.State == QPSReset {
+		return nil, act.invalid("it takes no receives in RESET: move it to INIT first")
+	}
+	if qp.SendCQ == qp.RecvCQ {
+		return nil, act.invalid("its sends complete on the same completion queue, which must be the ring's alone")
 	}
 	_, made, err := qp.Query(QPAttrMaskCap)
 	if err != nil {
@@ -96,11 +112,11 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 		buf.Free()
 		return nil, err
 	}
-	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size,
+	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size, tag: ringMark | uint64(rings.Add(1))<<32,
 		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), out: make([]bool, n)}
 	for i := range n {
 		r.pending[i] = i
-		if err := chain.Set(i, uint64(i), mr.SGE(i*size, size)); err != nil {
+		if err := chain.Set(i, r.tag|uint64(i), mr.SGE(i*size, size)); err != nil {
 			r.Close()
 			return nil, err
 		}
@@ -117,8 +133,8 @@ func (r *RecvRing) fill() (*RecvRing, error) {
 	}
 	// Those that were posted may be written to until the queue pair is reset, so
 	// the memory must stay: it is the price of posting other receives before.
-	if posted := n - len(r.pending); posted > 0 {
-		return nil, fmt.Errorf("ibv: make a ring of %d receive buffers: the queue took %d of them and keeps them until it is reset; it must have no other receives: %w", n, posted, err)
+	if n > len(r.pending) {
+		return nil, fmt.Errorf("ibv: make a ring of %d receive buffers: the queue took some of them, or may have, and keeps them until it is reset; it must have no other receives: %w", n, err)
 	}
 	r.Close()
 	return nil, err
@@ -142,11 +158,12 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 	taken := 0
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
-		if wc.WRID >= uint64(len(r.out)) || r.out[wc.WRID] {
+		place := wc.WRID - r.tag
+		if place >= uint64(len(r.out)) || r.out[place] {
 			err = fmt.Errorf("ibv: poll receive ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
 			continue
 		}
-		slot := int(wc.WRID)
+		slot := int(place)
 		m := &into[taken]
 		m.WC, m.number = *wc, slot+1
 		m.Data = r.buf[slot*r.size : slot*r.size]

@@ -44,6 +44,14 @@ func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
 	if every < 1 || every > n {
 		return nil, qp.action("make a send ring on", nil).invalid("of %d work requests, one in %d cannot be signalled", n, every)
 	}
+	_, made, err := qp.Query(QPAttrMaskCap)
+	if err != nil {
+		return nil, err
+	}
+	if n > int(made.Cap.MaxSendWR) {
+		return nil, &Error{Op: fmt.Sprintf("make a send ring of %d work requests", n), On: qp.Context.Device.String(), Errno: syscall.ENOMEM,
+			Hint: fmt.Sprintf("the send queue has room for %d", made.Cap.MaxSendWR)}
+	}
 	chain, err := NewSendChain(n, maxSGE)
 	if err != nil {
 		return nil, err
@@ -116,7 +124,8 @@ func (r *SendRing) Poll() (int, error) {
 	n, err := r.qp.SendCQ.Poll(r.wcs)
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
-		if wc.WRID < r.done || wc.WRID >= r.posted {
+		received := wc.Status == WCSuccess && wc.Opcode&WCRecv != 0
+		if wc.WRID < r.done || wc.WRID >= r.posted || received {
 			err = fmt.Errorf("ibv: poll send ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
 			continue
 		}

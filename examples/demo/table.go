@@ -25,7 +25,8 @@ func printTables(t traffic, costs []cost) {
 	}
 	fmt.Printf("\n  Medians of %d rounds, C and Go in turn, same queue pair, same work requests.\n", rounds)
 	if emulated() {
-		fmt.Print("  This machine is emulated: the ratios mean something, the nanoseconds little.\n")
+		fmt.Print("  This machine is emulated, where switching stacks for a call weighs far more than on a real\n" +
+			"  processor: GUEST=uml make demo measures at this machine's own speed.\n")
 	}
 	fmt.Println()
 }

@@ -124,4 +124,53 @@ func TestRingLargerThanTheQueue(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	_, err = ibv.NewRecvRing(qp.QP, 0, 64)
 	require.ErrorIs(t, err, syscall.EINVAL)
+	_, err = ibv.NewSendRing(qp.QP, 1000, 1, 2)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	_, err = ibv.NewRecvRing(r.side(ibv.QPTRC, 1, 4, nil).QP, 4, 64)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "RESET")
+}
+
+// A completion of something else than the ring's receives is told, not handed
+// out as a message.
+func TestRingOnACompletionQueueThatIsNotItsOwn(t *testing.T) {
+	r := newRig(t)
+	from, to := r.memory(4), r.memory(4)
+	var ring *ibv.RecvRing
+	t.Cleanup(func() { require.NoError(t, ring.Close()) })
+	sender, receiver := r.pair(4, 4)
+	other := r.recvChain(1, to)
+	_, err := other.Post(receiver.QP)
+	require.NoError(t, err)
+	ring, err = ibv.NewRecvRing(receiver.QP, 3, 64)
+	require.NoError(t, err)
+	_, err = r.sendChain(2, from, func(int) int { return 8 }).Post(sender.QP)
+	require.NoError(t, err)
+	r.poll(sender.send, 2)
+	in := make([]ibv.Received, 4)
+	n, err := ring.Poll(in)
+	require.ErrorContains(t, err, "not the ring's")
+	require.Equal(t, 1, n, "the ring's own is handed out all the same")
+	cq := r.cq(8)
+	qp, err := r.pd.CreateQP(&ibv.QPInitAttr{SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxRecvSGE: 1, MaxSendSGE: 1}})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, qp.Close()) }()
+	require.NoError(t, qp.ToInit(port, access))
+	_, err = ibv.NewRecvRing(qp, 3, 64)
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
+func TestCreateQPWithoutWhatItNeeds(t *testing.T) {
+	r := newRig(t)
+	cq := r.cq(8)
+	for _, attr := range []ibv.QPInitAttr{{SendCQ: cq, RecvCQ: cq}, {SendCQ: cq, QPType: ibv.QPTRC}, {RecvCQ: cq, QPType: ibv.QPTUD}} {
+		_, err := r.pd.CreateQP(&attr)
+		require.ErrorIs(t, err, syscall.EINVAL)
+	}
+	_, err := r.pd.CreateQP(nil)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	ud := r.side(ibv.QPTUD, 1, 1, nil)
+	require.ErrorContains(t, ud.ToInit(port, access), "ToInitUD")
+	rc := r.side(ibv.QPTRC, 1, 1, nil)
+	require.ErrorContains(t, rc.ToRTR(ibv.Path{Port: port, MTU: 1024}, ibv.Peer{}), "ActiveMTU")
 }
