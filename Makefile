@@ -1,6 +1,7 @@
 # `make help` lists what there is. GNU make.
 
-# The toolchains that are tested: the floor in go.mod and the newest. The go command downloads them as needed.
+# The toolchains that are tested: of the release that go.mod asks for at least, and of the newest. The go command
+# downloads them as needed.
 GO_FLOOR := go1.26.8
 GO_NEWEST := go1.27.2
 # Everything is vetted for each of these; the host's own is tested. The examples load C libraries themselves with purego,
@@ -105,6 +106,8 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go build ./...
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=1"
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test $(binding)
+	$(step) "go test, bench"
+	@cd bench && go vet ./... && go test ./...
 
 test-cross: ## tests of the C call on other processors, emulated
 	$(step) "other processors"

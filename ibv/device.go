@@ -114,12 +114,16 @@ func openActive(list *DeviceList) (*Context, error) {
 			continue
 		}
 		port, err := ctx.activePort()
-		if err == nil && port != 0 {
+		switch {
+		case err != nil:
+			found = append(found, err.Error())
+		case port == 0:
+			found = append(found, fmt.Sprintf("%s has no active port", d))
+		default:
 			return ctx, nil
 		}
-		found = append(found, fmt.Sprintf("%s has no active port", d))
 		if err := ctx.Close(); err != nil {
-			return nil, err
+			found = append(found, err.Error())
 		}
 	}
 	return nil, &Error{Op: "open the first usable RDMA device", Errno: syscall.ENODEV, Hint: strings.Join(found, "; ")}

@@ -18,9 +18,10 @@
 //
 // Work requests are posted in lists. A [RecvChain] or [SendChain] is such a list
 // built once, in one block of memory, and posted in one call as often as one
-// likes; [QP.PostRecv] and [QP.PostSend] take lists in C's own shape. These calls
-// and [CQ.Poll] neither allocate nor block, and cost a few nanoseconds more than
-// in C, where the direct call is available. A post that is cut short tells how
+// likes; [QP.PostRecv] and [QP.PostSend] take lists in C's own shape. Where the
+// direct call is available, these calls and [CQ.Poll] allocate nothing, and cost
+// a few nanoseconds more than in C; the garbage collector waits for them, as for
+// any code that runs. A post that is cut short tells how
 // many work requests were accepted, so that the caller can go on from there.
 //
 // # Memory

@@ -46,8 +46,8 @@ func describe(errno syscall.Errno) string {
 }
 
 // ErrNotSupported is what a verb's error is, by errors.Is, when the installed
-// libibverbs or the device's provider does not have it. The error also is
-// syscall.EOPNOTSUPP, C's way to say so.
+// libibverbs, the kernel or the device's provider does not have it. The error
+// also is syscall.EOPNOTSUPP or syscall.ENOSYS, C's ways to say so.
 var ErrNotSupported = errors.New("not supported by this libibverbs or provider")
 
 // unsupported is an Error for a verb that is not there.

@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"syscall"
 	"unsafe"
@@ -26,6 +27,9 @@ func (s GID) IsZero() bool { return *s.Raw() == [16]byte{} }
 // QueryGID reads an entry of a port's GID table, as ibv_query_gid(3) does.
 // Ports count from 1, entries from 0. It may be called from any goroutine.
 func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
+	if index < 0 || index > math.MaxInt32 {
+		return GID{}, ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), nil).invalid("%s", gidHints[syscall.EINVAL])
+	}
 	gid := new(GID)
 	act := ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), gidHints)
 	err := callInt(act, "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid)))

@@ -2,6 +2,8 @@ package ibv
 
 import (
 	"fmt"
+	"math"
+	"runtime"
 	"sync"
 	"unsafe"
 )
@@ -42,10 +44,13 @@ func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 // Close ends the registration, as ibv_dereg_mr(3) does. No work request that
 // names the region may be outstanding. The memory itself stays the caller's.
 func (mr *MR) Close() error {
-	// Forgotten only afterwards: until then the device may write to it.
+	// Forgotten before, because another region may get this address at once; held
+	// until afterwards, because until then the device may write to it.
+	buf, kept := registered.LoadAndDelete(mr)
+	defer runtime.KeepAlive(buf)
 	err := callInt(mr.Context.action("deregister memory region", closeHints), "ibv_dereg_mr", uintptr(unsafe.Pointer(mr)))
-	if err == nil {
-		registered.Delete(mr)
+	if err != nil && kept {
+		registered.Store(mr, buf)
 	}
 	return err
 }
@@ -55,7 +60,7 @@ func (mr *MR) Close() error {
 // entry that leaves the region completes with an error, WCLocProtErr on most
 // devices.
 func (mr *MR) SGE(offset, length int) SGE {
-	return SGE{Addr: uint64(mr.Addr) + uint64(offset), Length: uint32(length), LKey: mr.LKey}
+	return SGE{Addr: uint64(mr.Addr) + uint64(offset), Length: uint32(min(uint(length), math.MaxUint32)), LKey: mr.LKey}
 }
 
 // Bytes is the region's memory, for as long as that is there.

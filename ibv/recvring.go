@@ -22,6 +22,7 @@ type RecvRing struct {
 	wcs     []WC
 	pending []int // given back and not posted yet, in that order
 	out     []bool
+	laps    []uint64 // how often each buffer was handed out
 }
 
 // rings counts the receive rings made, for their tags: a completion of anything
@@ -39,14 +40,19 @@ type Received struct {
 	// front on a UD queue pair. It is the caller's until Release.
 	Data []byte
 
-	number int // of the buffer, from 1: the zero value is no buffer
+	ring *RecvRing // whose buffer it is
+	slot int
+	lap  uint64 // how often the buffer was handed out before
 }
 
 // NewRecvRing makes a ring of n buffers of size bytes each, and posts all of them
 // to qp, which is in INIT or a later state. On a UD queue pair, size is that of
 // the message and [GRHLength] more. The completion queue of the receives must be
-// theirs alone: not that of the sends, too. The caller closes the ring, after the
-// queue pair. A queue pair with a shared receive queue gives [ErrSRQAttached].
+// theirs alone, with room for n: not that of the sends, too. The caller closes the
+// ring, after the queue pair. A queue pair with a shared receive queue gives
+// [ErrSRQAttached]. Where other receives were posted before, so that the queue
+// takes some of the ring's only, the ring is returned with the error, to be closed
+// in the same way. A ring does not outlive a reset of its queue pair.
 func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 	if qp.SRQ != nil {
 		return nil, ErrSRQAttached
@@ -66,7 +72,13 @@ func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.post = func(picked []int) (int, error) { return r.chain.PostPicked(qp, picked) }
+	r.post = func(picked []int) (int, error) {
+		// Providers refuse this without saying that they took none.
+		if qp.State == QPSReset {
+			return 0, qp.action("post receives of a ring to", nil).invalid("it takes no receives in RESET: move it to INIT first")
+		}
+		return r.chain.PostPicked(qp, picked)
+	}
 	return r.fill()
 }
 
@@ -96,6 +108,12 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 	if n < 1 || size < 1 || n > maxBlock/size {
 		return nil, act.invalid("it has at least one buffer of at least one byte, and at most 1 GiB in all")
 	}
+	if cq == nil {
+		return nil, act.invalid("the completion queue is missing")
+	}
+	if n > int(cq.CQE) {
+		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the completion queue has room for %d", cq.CQE)}
+	}
 	if n > int(room) {
 		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the receive queue has room for %d", room)}
 	}
@@ -113,7 +131,7 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 		return nil, err
 	}
 	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size, tag: ringMark | uint64(rings.Add(1))<<32,
-		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), out: make([]bool, n)}
+		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), out: make([]bool, n), laps: make([]uint64, n)}
 	for i := range n {
 		r.pending[i] = i
 		if err := chain.Set(i, r.tag|uint64(i), mr.SGE(i*size, size)); err != nil {
@@ -131,10 +149,10 @@ func (r *RecvRing) fill() (*RecvRing, error) {
 	if err == nil {
 		return r, nil
 	}
-	// Those that were posted may be written to until the queue pair is reset, so
-	// the memory must stay: it is the price of posting other receives before.
+	// Those that were posted may be written to until the queue pair is closed: the
+	// caller gets the ring to close it then.
 	if n > len(r.pending) {
-		return nil, fmt.Errorf("ibv: make a ring of %d receive buffers: the queue took some of them, or may have, and keeps them until it is reset; it must have no other receives: %w", n, err)
+		return r, fmt.Errorf("ibv: make a ring of %d receive buffers: the queue took some of them, or may have, and keeps them until it is reset; it must have no other receives: %w", n, err)
 	}
 	r.Close()
 	return nil, err
@@ -148,30 +166,36 @@ func (r *RecvRing) Len() int { return r.chain.Len() }
 // are none now. It does not block. Each buffer handed out must be given back with
 // Release. An error says that the posting or the polling itself has failed:
 // messages up to the count are handed out all the same, and buffers that could
-// not be posted are tried again by the next Poll.
+// not be posted are tried again by the next Poll; but after [ErrAcceptedUnknown],
+// all of them are taken for posted, because none may be posted twice.
 func (r *RecvRing) Poll(into []Received) (int, error) {
 	err := r.Flush()
 	n, pollErr := r.cq.Poll(r.wcs[:min(len(into), len(r.wcs))])
 	if err == nil {
 		err = pollErr
 	}
+	var foreign error
 	taken := 0
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
 		place := wc.WRID - r.tag
 		if place >= uint64(len(r.out)) || r.out[place] {
-			err = fmt.Errorf("ibv: poll receive ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
+			foreign = fmt.Errorf("ibv: poll receive ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
 			continue
 		}
 		slot := int(place)
 		m := &into[taken]
-		m.WC, m.number = *wc, slot+1
+		r.laps[slot]++
+		m.WC, m.ring, m.slot, m.lap = *wc, r, slot, r.laps[slot]
 		m.Data = r.buf[slot*r.size : slot*r.size]
 		if wc.Status == WCSuccess {
 			m.Data = r.buf[slot*r.size:][:min(int(wc.ByteLen), r.size):r.size]
 		}
 		r.out[slot] = true
 		taken++
+	}
+	if err == nil {
+		err = foreign
 	}
 	return taken, err
 }
@@ -181,8 +205,8 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 // are given back.
 func (r *RecvRing) Release(received ...Received) error {
 	for i := range received {
-		slot := received[i].number - 1
-		if uint(slot) >= uint(len(r.out)) || !r.out[slot] {
+		slot := received[i].slot
+		if received[i].ring != r || slot >= len(r.out) || !r.out[slot] || received[i].lap != r.laps[slot] {
 			return action{op: "release receive buffer"}.invalid("it was given back before, or is not one of the ring's")
 		}
 		r.out[slot] = false
@@ -215,6 +239,7 @@ func (r *RecvRing) Close() error {
 	if err := r.mr.Close(); err != nil {
 		return err
 	}
-	r.mr = nil
-	return r.buf.Free()
+	buf := r.buf
+	r.mr, r.buf, r.pending, r.out = nil, nil, nil, nil
+	return buf.Free()
 }

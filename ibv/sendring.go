@@ -39,7 +39,8 @@ type SendRing struct {
 // scatter/gather entries each, of which one in every is signalled. n is at most
 // the MaxSendWR of the queue pair, and every at most n. The queue pair must have
 // been made with SQSigAll 0, and its send completion queue must have room for
-// all that can be signalled, n/every and one more, and serve nothing else.
+// n, for when something fails, all of them complete; and it must serve nothing
+// else. A ring does not outlive a reset of its queue pair.
 func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
 	if every < 1 || every > n {
 		return nil, qp.action("make a send ring on", nil).invalid("of %d work requests, one in %d cannot be signalled", n, every)
@@ -51,6 +52,15 @@ func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
 	if n > int(made.Cap.MaxSendWR) {
 		return nil, &Error{Op: fmt.Sprintf("make a send ring of %d work requests", n), On: qp.Context.Device.String(), Errno: syscall.ENOMEM,
 			Hint: fmt.Sprintf("the send queue has room for %d", made.Cap.MaxSendWR)}
+	}
+	act := qp.action("make a send ring on", nil)
+	switch {
+	case made.SQSigAll != 0:
+		return nil, act.invalid("it was made with SQSigAll, which signals all sends")
+	case qp.SendCQ == qp.RecvCQ:
+		return nil, act.invalid("its receives complete on the same completion queue, which must be the ring's alone")
+	case n > int(qp.SendCQ.CQE):
+		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the completion queue has room for %d", qp.SendCQ.CQE)}
 	}
 	chain, err := NewSendChain(n, maxSGE)
 	if err != nil {
@@ -68,7 +78,8 @@ func (r *SendRing) Outstanding() int { return int(r.added - r.done) }
 
 // Add fills in the next work request: its operation, its flags, where
 // SendSignaled is the ring's to set, and its buffers in order. The result can be
-// patched until Post, with a remote address or an address handle, say; its WRID is
+// patched until Post, with a remote address or an address handle, without which a
+// UD send is a fault in the provider; its WRID is
 // the number that Done is compared with, and is not to be changed. The error is
 // [ErrRingFull], or says that there are too many entries.
 func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, error) {
@@ -85,11 +96,15 @@ func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, 
 	if err := r.chain.Set(slot, r.added, opcode, flags, sges...); err != nil {
 		return nil, err
 	}
+	// Nothing of the work request that had the slot before may live on.
+	wr := r.chain.WR(slot)
+	wr.WR = SendWRWR{}
+	wr.SetImmData(0)
 	r.added++
 	if flags&SendSignaled != 0 {
 		r.signalled = r.added
 	}
-	return r.chain.WR(slot), nil
+	return wr, nil
 }
 
 func (r *SendRing) slot(number uint64) int { return int(number % uint64(r.Len())) }
@@ -125,8 +140,10 @@ func (r *SendRing) Poll() (int, error) {
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
 		received := wc.Status == WCSuccess && wc.Opcode&WCRecv != 0
-		if wc.WRID < r.done || wc.WRID >= r.posted || received {
-			err = fmt.Errorf("ibv: poll send ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
+		if wc.WRID < r.done || wc.WRID >= r.posted || received || wc.QPNum != r.qp.QPNum {
+			if err == nil {
+				err = fmt.Errorf("ibv: poll send ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
+			}
 			continue
 		}
 		r.done = wc.WRID + 1

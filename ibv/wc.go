@@ -33,7 +33,7 @@ var statusHints = map[WCStatus]string{
 	WCLocProtErr:     "a scatter/gather entry is outside its memory region, its lkey is wrong, or the region lacks local write access",
 	WCLocQPOpErr:     "the work request does not fit the queue pair; Soft-RoCE says so, too, of a receive whose buffers are too small, outside their region, or without local write access",
 	WCRemOpErr:       "the peer could not do its part: its own completion says why",
-	WCWRFlushErr:     "the queue pair is in the error state: an earlier completion says why",
+	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
 	WCRemInvReqErr:   "the peer refused the request: too long for its receive buffers, or not allowed on its queue pair",
 	WCRemAccessErr:   "the peer refused the access: wrong rkey, outside the region, or without the access flag",
 	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive",

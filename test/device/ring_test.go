@@ -4,10 +4,13 @@ package device
 
 import (
 	"encoding/binary"
+	"runtime"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -173,4 +176,127 @@ func TestCreateQPWithoutWhatItNeeds(t *testing.T) {
 	require.ErrorContains(t, ud.ToInit(port, access), "ToInitUD")
 	rc := r.side(ibv.QPTRC, 1, 1, nil)
 	require.ErrorContains(t, rc.ToRTR(ibv.Path{Port: port, MTU: 1024}, ibv.Peer{}), "ActiveMTU")
+}
+
+func TestSendRingTellsOfFailures(t *testing.T) {
+	r := newRig(t)
+	local, remote := r.memory(1), r.memory(1)
+	sender, _ := r.pair(8, 1)
+	ring, err := ibv.NewSendRing(sender.QP, 8, 1, 8)
+	require.NoError(t, err)
+	add := func(rkey uint32) uint64 {
+		wr, err := ring.Add(ibv.WRRDMAWrite, 0, local.SGE(0, 8))
+		require.NoError(t, err)
+		require.Zero(t, *wr.WR.RDMA(), "nothing of an earlier request is left")
+		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Addr), RKey: rkey}
+		return wr.WRID
+	}
+	add(remote.RKey)
+	bad := add(remote.RKey + 1)
+	last := add(remote.RKey)
+	require.NoError(t, ring.Post())
+	deadline := time.Now().Add(patience)
+	var failed *ibv.CompletionError
+	for failed == nil {
+		require.True(t, time.Now().Before(deadline))
+		if _, err := ring.Poll(); err != nil {
+			require.ErrorAs(t, err, &failed)
+		}
+	}
+	require.Equal(t, bad, failed.WRID)
+	require.Equal(t, ibv.WCRemAccessErr, failed.Status)
+	for !ring.Done(last) {
+		require.True(t, time.Now().Before(deadline))
+		_, _ = ring.Poll() // flushed
+	}
+	require.Zero(t, ring.Outstanding())
+}
+
+// A send queue that is filled by others takes a part of what was added; the rest
+// goes out later, and nothing twice.
+func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
+	r := newRig(t)
+	sender := r.side(ibv.QPTRC, 15, 1, nil) // no peer: nothing completes
+	require.NoError(t, sender.ToInit(port, access))
+	require.NoError(t, sender.ToRTR(ibv.Path{Port: port, GIDIndex: uint8(r.gid.GIDIndex), MTU: r.mtu}, ibv.Peer{QPNum: sender.QPNum, GID: r.gid.GID}))
+	require.NoError(t, sender.ToRTS(0))
+	ring, err := ibv.NewSendRing(sender.QP, 15, 1, 15)
+	require.NoError(t, err)
+	local := r.memory(1)
+	others, err := ibv.NewSendChain(10, 1)
+	require.NoError(t, err)
+	for i := range others.Len() {
+		others.WR(i).SendFlags = 0
+	}
+	_, err = others.Post(sender.QP)
+	require.NoError(t, err)
+	for range 15 {
+		_, err := ring.Add(ibv.WRSend, 0, local.SGE(0, 8))
+		require.NoError(t, err)
+	}
+	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
+	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
+	require.NoError(t, sender.ToErr())
+}
+
+func TestReleaseOfWhatIsNotOut(t *testing.T) {
+	r := newRig(t)
+	from := r.memory(1)
+	var rings [2]*ibv.RecvRing
+	t.Cleanup(func() {
+		for _, ring := range rings {
+			require.NoError(t, ring.Close())
+		}
+	})
+	sender, receiver := r.pair(4, 2)
+	_, another := r.pair(4, 2)
+	for i, qp := range []*ibv.QP{receiver.QP, another.QP} {
+		var err error
+		rings[i], err = ibv.NewRecvRing(qp, 1, 64)
+		require.NoError(t, err)
+	}
+	receive := func() ibv.Received {
+		_, err := r.sendChain(1, from, func(int) int { return 8 }).Post(sender.QP)
+		require.NoError(t, err)
+		in := make([]ibv.Received, 1)
+		for deadline := time.Now().Add(patience); ; {
+			n, err := rings[0].Poll(in)
+			require.NoError(t, err)
+			if n == 1 {
+				return in[0]
+			}
+			require.True(t, time.Now().Before(deadline))
+		}
+	}
+	old := receive()
+	require.ErrorIs(t, rings[1].Release(old), syscall.EINVAL, "another ring's")
+	require.NoError(t, rings[0].Release(old))
+	now := receive()
+	require.ErrorIs(t, rings[0].Release(old), syscall.EINVAL, "the same buffer, a lap before")
+	require.NoError(t, rings[0].Release(now))
+}
+
+// Memory regions are made and closed by many goroutines at once, and C gives
+// the address of one that was closed to the next.
+func TestRegisterFromManyGoroutines(t *testing.T) {
+	r := newRig(t)
+	var group sync.WaitGroup
+	for range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				heap := make([]byte, 64)
+				mr, err := r.pd.RegMR(heap, access)
+				if !assert.NoError(t, err) {
+					return
+				}
+				if i%10 == 0 {
+					runtime.GC()
+				}
+				heap[0] = byte(i)
+				assert.Equal(t, byte(i), mr.Bytes()[0])
+				assert.NoError(t, mr.Close())
+			}
+		})
+	}
+	group.Wait()
 }
