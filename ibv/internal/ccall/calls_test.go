@@ -104,16 +104,20 @@ func alignmentExcept(architectures ...string) int64 {
 	return 16
 }
 
-// bothWays runs a test over what the package uses here and over the portable way.
+// bothWays runs a test over what the package uses here, over what it would use with another Go, and over the portable way.
 func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 	chosen := "direct"
 	if !Direct() {
 		chosen = "chosen"
 	}
-	for _, w := range []way{
+	ways := []way{
 		{chosen, Post, Poll, alignment},
 		{"portable", postPortable, pollPortable, portableAlignment},
-	} {
+	}
+	if inRegisters {
+		ways = append(ways, way{"direct, arguments on the stack", post, poll, alignment})
+	}
+	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) { test(t, w) })
 	}
 }

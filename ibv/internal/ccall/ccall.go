@@ -17,6 +17,9 @@
 // The current goroutine is known to the thread by a register, by a thread-local variable, or, where C may use that
 // register, by both. Signal handlers believe the variable, so it is always changed: see threadlocal.go.
 //
+// On amd64, with the versions of Go that are known to allow it, arguments and results pass in registers, as between
+// functions that the compiler made: see registers_amd64.go. It is the same call otherwise.
+//
 // # Why it is sound
 //
 //   - The goroutine stays running. The garbage collector cannot finish stopping the world, nor scan or move the
@@ -50,13 +53,13 @@ import "unsafe"
 // and ibv_post_srq_recv. bad is cleared before the call. When result is -1, errno is the C errno, read in the same call;
 // otherwise it is 0. fn must not be zero.
 func Post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer) {
-	return post(fn, object, list)
+	return callPost(fn, object, list)
 }
 
 // Poll calls result = fn(cq, n, wc): the shape of the provider operation behind ibv_poll_cq. errno is as for [Post].
 // fn must not be zero.
 func Poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
-	return poll(fn, cq, n, wc)
+	return callPoll(fn, cq, n, wc)
 }
 
 // Direct reports whether the direct call is in use. It is false where [Post] and [Poll] go the portable way.
