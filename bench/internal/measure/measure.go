@@ -24,6 +24,9 @@ const warmUp = 2
 func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	fmt.Fprintf(w, "device: %s\n", d.Name())
 	tickLength := ticks.Length()
+	if err := warmProcess(d); err != nil {
+		return err
+	}
 	wanted := func(op string) bool { return len(ops) == 0 || slices.Contains(ops, op) }
 	for _, op := range subject.Operations() {
 		if !wanted(op) {
@@ -60,6 +63,19 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 		return building(w)
 	}
 	return nil
+}
+
+// warmProcess makes rounds that do not count, enough of them for the garbage
+// collector to have worked. Some implementations allocate, and the first touch of
+// a page of the heap takes very long under User Mode Linux.
+func warmProcess(d device.Device) error {
+	const rounds = 280 // of all implementations together
+	subjects, err := subject.Of(d, subject.PostRecv, 1)
+	if err != nil {
+		return err
+	}
+	_, err = alternate(subjects, rounds/len(subjects))
+	return err
 }
 
 // alternate makes rounds of all subjects in turn and returns the median ticks of

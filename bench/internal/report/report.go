@@ -13,9 +13,10 @@ const stub = device.StubName
 // method is how it was measured, for whoever doubts it.
 const method = "" +
 	"An operation is measured in rounds of up to 4096 work requests, after which the queue is emptied. Rounds of all\n" +
-	"implementations alternate, in the same process, on the same queue, with the same work requests, and every round is checked\n" +
-	"to have posted what it should. A process takes the median of its rounds, and the table has the medians of several\n" +
-	"processes. Time is the processor's own counter, read in C, as a clock may be a system call. goverbs-fallback has processes\n" +
+	"implementations are made in turn, in random order, in the same process, on the same queue, with the same work requests,\n" +
+	"and every round is checked to have posted what it should. A process takes the median of its rounds; the tables have the\n" +
+	"medians of several processes, and in brackets the median of how they compare in each. Time is the processor's own counter,\n" +
+	"read in C around loops in C and in Go around the others, as a clock may be a system call. goverbs-fallback has processes\n" +
 	"of its own, between the others, because a program decides for it when it starts.\n"
 
 // Write writes the report as Markdown. plot is the path of the picture from
@@ -77,7 +78,9 @@ func (s *Samples) devices() []string {
 
 // value is what the machine says of itself.
 func (s *Samples) value(name string) string {
-	for _, device := range s.devices() {
+	devices := s.devices()
+	slices.Reverse(devices) // a guest's kernel hides much of the machine
+	for _, device := range devices {
 		if v, ok := s.config[device+"/"+name]; ok {
 			return v
 		}

@@ -93,6 +93,20 @@ func median(v []float64) (float64, bool) {
 	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2, true
 }
 
+// compared is the median of what one median of a process is to another of the
+// same process. That says more than comparing medians of all, because processors
+// are shared and get faster and slower.
+func (s *Samples) compared(a, b key, to func(a, b float64) float64) (float64, bool) {
+	var all []float64
+	for i := range min(len(s.ns[a]), len(s.ns[b])) {
+		all = append(all, to(s.ns[a][i], s.ns[b][i]))
+	}
+	return median(all)
+}
+
+func times(a, b float64) float64 { return a / b }
+func more(a, b float64) float64  { return a - b }
+
 // numbers is the values of n that were measured, in order.
 func (s *Samples) numbers(device, op string) (dimension string, numbers []int) {
 	for k := range s.ns {

@@ -67,16 +67,17 @@ func (s *Samples) writeTable(w io.Writer, device, op, title, note string) {
 	fmt.Fprintln(w)
 	for _, n := range numbers {
 		fmt.Fprintf(w, "| %d |", n)
-		base, _ := s.median(key{device, op, columns[0], dimension, n})
+		base := key{device, op, columns[0], dimension, n}
 		for i, impl := range columns {
-			ns, ok := s.median(key{device, op, impl, dimension, n})
-			switch {
+			k := key{device, op, impl, dimension, n}
+			ns, ok := s.median(k)
+			switch ratio, compared := s.compared(k, base, times); {
 			case !ok:
 				fmt.Fprint(w, " |")
-			case i == 0:
+			case i == 0 || !compared:
 				fmt.Fprintf(w, " %.4g |", ns)
 			default:
-				fmt.Fprintf(w, " %.4g (%.2f) |", ns, ns/base)
+				fmt.Fprintf(w, " %.4g (%.2f) |", ns, ratio)
 			}
 		}
 		fmt.Fprintln(w)

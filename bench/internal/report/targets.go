@@ -18,43 +18,34 @@ type target struct {
 // targets judges the samples of a device.
 func (s *Samples) targets(device string) []target {
 	var all []target
-	// pair adds a target about two medians, if both were measured.
-	pair := func(op string, n int, over, under string, add func(a, b float64) target) {
-		a, okA := s.median(key{device, op, over, "wr", n})
-		b, okB := s.median(key{device, op, under, "wr", n})
-		if okA && okB {
-			all = append(all, add(a, b))
+	// add adds a target about how one implementation compares with another, if
+	// both were measured.
+	add := func(claim, op string, n int, a, b string, to func(a, b float64) float64, wanted string, met func(v float64) bool) {
+		if v, ok := s.compared(key{device, op, a, "wr", n}, key{device, op, b, "wr", n}, to); ok {
+			all = append(all, target{claim, wanted, fmt.Sprintf("%.4g", v), met(v)})
 		}
 	}
 	for _, t := range []struct {
 		n     int
-		times float64
+		limit float64
 	}{{1, 1.25}, {4, 1.10}, {16, 1.04}, {64, 1.02}} {
-		pair(subject.PostRecv, t.n, subject.Goverbs, subject.C, func(ours, c float64) target {
-			return target{
-				fmt.Sprintf("a post of %d, times C", t.n), fmt.Sprintf("≤ %.2f", t.times),
-				fmt.Sprintf("%.3f", ours/c), ours/c <= t.times,
-			}
-		})
+		add(fmt.Sprintf("a post of %d, times C", t.n), subject.PostRecv, t.n, subject.Goverbs, subject.C, times,
+			fmt.Sprintf("≤ %.2f", t.limit), func(v float64) bool { return v <= t.limit })
 	}
-	more := func(claim, op string) {
-		pair(op, 1, subject.Goverbs, subject.C, func(ours, c float64) target {
-			return target{claim, "≤ 2.5", fmt.Sprintf("%.2f", ours-c), ours-c <= 2.5}
-		})
+	for _, t := range []struct{ claim, op string }{
+		{"a post of 1, ns more than C", subject.PostRecv},
+		{"a poll that finds nothing, ns more than C", subject.PollEmpty},
+	} {
+		add(t.claim, t.op, 1, subject.Goverbs, subject.C, more, "≤ 2.5", func(v float64) bool { return v <= 2.5 })
 	}
-	more("a post of 1, ns more than C", subject.PostRecv)
-	more("a poll that finds nothing, ns more than C", subject.PollEmpty)
-	faster := func(n int, than string, times float64) {
-		pair(subject.PostRecv, n, than, subject.Goverbs, func(theirs, ours float64) target {
-			return target{
-				fmt.Sprintf("a post of %d, times faster than %s", n, than), fmt.Sprintf("≥ %.0f", times),
-				fmt.Sprintf("%.1f", theirs/ours), theirs/ours >= times,
-			}
-		})
+	for _, t := range []struct {
+		n     int
+		than  string
+		limit float64
+	}{{1, subject.Cgo, 3}, {1, subject.Purego, 8}, {16, subject.CgoMarshal, 5}} {
+		add(fmt.Sprintf("a post of %d, times faster than %s", t.n, t.than), subject.PostRecv, t.n, t.than, subject.Goverbs, times,
+			fmt.Sprintf("≥ %.0f", t.limit), func(v float64) bool { return v >= t.limit })
 	}
-	faster(1, subject.Cgo, 3)
-	faster(1, subject.Purego, 8)
-	faster(16, subject.CgoMarshal, 5)
 	if allocs, ok := s.mostAllocs(device); ok {
 		all = append(all, target{"allocations of any post or poll, also onto a full queue", "0", fmt.Sprintf("%.3g", allocs), allocs == 0})
 	}
