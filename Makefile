@@ -61,7 +61,7 @@ bench: ## measure posts and polls beside C and cgo, on Soft-RoCE at native speed
 	@cd bench && go vet ./... && $(bench)/staticcheck ./... && go test ./...
 	@cd bench && go build -o $(bench)/bench .
 	$(step) "measure on rxe0, in the guest"
-	@$(uml) $(bench)/bench measure -device rxe0 >$(bench)/rxe0.txt
+	@VM_TIMEOUT=3600 $(uml) $(bench)/bench measure -device rxe0 >$(bench)/rxe0.txt
 	$(step) "measure on the stub"
 	@$(bench)/bench measure >$(bench)/stub.txt
 	@$(bench)/bench report -o bench $(bench)/rxe0.txt $(bench)/stub.txt

@@ -37,6 +37,7 @@ func (s *Samples) Plot(w io.Writer, device string) error {
 	if len(numbers) == 0 {
 		return fmt.Errorf("plot: no %s was measured on %s", subject.PostRecv, device)
 	}
+	plot.DefaultFont.Typeface, plot.DefaultFont.Variant = "Liberation", "Sans"
 	p := plot.New()
 	p.Title.Text = "ibv_post_recv on " + device + ": what one post costs"
 	p.Title.Padding = vg.Points(8)
@@ -68,6 +69,7 @@ func (s *Samples) Plot(w io.Writer, device string) error {
 		p.Legend.Add(l.impl, line, marks)
 	}
 	p.Y.Min = math.Min(p.Y.Min, 5)
+	p.X.Max *= 1.2 // room for the last label
 	canvas, err := p.WriterTo(16*vg.Centimeter, 10*vg.Centimeter, "svg")
 	if err != nil {
 		return fmt.Errorf("plot: %w", err)
