@@ -48,7 +48,7 @@ func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 	}
 	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(maxSGE)*unsafe.Sizeof(SGE{})
 	if uintptr(n) > maxBlock/(wrSize+sgesSize) {
-		return chain[WR]{}, &Error{Op: act.op, Errno: syscall.ENOMEM, Hint: "a chain has at most 1 GiB, and no queue takes so many at once"}
+		return chain[WR]{}, act.because(syscall.ENOMEM, "a chain has at most 1 GiB, and no queue takes so many at once")
 	}
 	// Words, because a work request is aligned to 8 bytes and a multiple of them.
 	block := make([]uint64, uintptr(n)*(wrSize+sgesSize)/wordSize)
@@ -124,10 +124,13 @@ func (c *chain[WR]) refused(op postOp, result, errno int32, refused unsafe.Point
 	}
 }
 
-// nextOffset is where both kinds of work requests have their Next.
-const nextOffset = unsafe.Offsetof(RecvWR{}.Next)
-
-var _ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.Next)-nextOffset]
+// nextOf is where work request i has the address of its successor.
+func (c *chain[WR]) nextOf(i int) *uintptr {
+	// Safe: every kind of work request has its Next there. It is a number here,
+	// because it is in memory that the collector does not look into, and points into
+	// the same block, which c keeps.
+	return (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextWord*wordSize))
+}
 
 // postRange posts a range that need not exist nor end where the chain does: the
 // list is cut behind it for the time of the call.
@@ -138,10 +141,7 @@ func (c *chain[WR]) postRange(op postOp, slot uintptr, object unsafe.Pointer, fi
 	if first == end {
 		return 0, nil
 	}
-	// Safe: every kind of work request has a pointer to its successor there. It is
-	// a number here, because it is in memory that the collector does not look into,
-	// and points into the same block, which c keeps.
-	next := (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[end-1]), nextOffset))
+	next := c.nextOf(end - 1)
 	successor := *next
 	*next = 0
 	// Safe: C gets its own object, and a list that lives until the call is over.

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"syscall"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/dl"
 )
 
 // DeviceList is the RDMA devices of the machine at one moment. It is C's
@@ -50,7 +52,7 @@ func (l *DeviceList) Close() error {
 		return err
 	}
 	// The function returns nothing, so whatever it seems to return is no error.
-	callVoid(fn, array)
+	dl.Call(fn, array)
 	return nil
 }
 
@@ -82,8 +84,7 @@ func Open(name string) (*Context, error) {
 	defer list.Close()
 	act := action{op: strings.TrimSpace(fmt.Sprintf("open RDMA device %s", quoted(name)))}
 	if len(list.All()) == 0 {
-		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV,
-			Hint: "the machine has no RDMA device; with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME"}
+		return nil, act.because(syscall.ENODEV, "the machine has no RDMA device; with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME")
 	}
 	if name == "" {
 		return openActive(list)
@@ -93,7 +94,7 @@ func Open(name string) (*Context, error) {
 			return d.Open()
 		}
 	}
-	return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENODEV, Hint: fmt.Sprintf("the machine has %v", list.All())}
+	return nil, act.because(syscall.ENODEV, "the machine has %v", list.All())
 }
 
 // quoted is a name in quotes, or nothing for no name.
@@ -126,7 +127,7 @@ func openActive(list *DeviceList) (*Context, error) {
 			found = append(found, err.Error())
 		}
 	}
-	return nil, &Error{Op: "open the first usable RDMA device", Errno: syscall.ENODEV, Hint: strings.Join(found, "; ")}
+	return nil, action{op: "open the first usable RDMA device"}.because(syscall.ENODEV, "%s", strings.Join(found, "; "))
 }
 
 // activePort is the number of the first port that is active, or 0.

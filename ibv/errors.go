@@ -85,9 +85,15 @@ func (a action) unavailable(err error) error {
 	return fmt.Errorf("ibv: %s: %w", a.op, err)
 }
 
+// because is the error of an action that C was not asked for, with the advice that
+// fits the case.
+func (a action) because(errno syscall.Errno, format string, args ...any) error {
+	return &Error{Op: a.op, On: a.on, Errno: errno, Hint: fmt.Sprintf(format, args...)}
+}
+
 // invalid is the error of an action that was given something senseless.
 func (a action) invalid(format string, args ...any) error {
-	return &Error{Op: a.op, On: a.on, Errno: syscall.EINVAL, Hint: fmt.Sprintf(format, args...)}
+	return a.because(syscall.EINVAL, format, args...)
 }
 
 // commonHints say what to do where it does not depend on the verb.
@@ -126,6 +132,3 @@ func errnoOf(err error) syscall.Errno {
 	}
 	return syscall.EIO
 }
-
-// isErrno reports whether an error has that errno for a reason.
-func isErrno(err error, errno syscall.Errno) bool { return errors.Is(err, errno) }

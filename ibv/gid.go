@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/netip"
@@ -63,7 +64,7 @@ func (ctx *Context) GIDs(port uint8) ([]GIDEntry, error) {
 	for i := range uint32(max(attr.GIDTblLen, 0)) {
 		entry, err := ctx.QueryGIDEntry(uint32(port), i)
 		switch {
-		case isErrno(err, syscall.ENODATA):
+		case errors.Is(err, syscall.ENODATA):
 		case err != nil:
 			return nil, err
 		default:
@@ -90,8 +91,7 @@ func (ctx *Context) BestGID(port uint8) (GIDEntry, error) {
 		}
 	}
 	if score == 0 {
-		return GIDEntry{}, &Error{Op: "find a GID", On: ctx.Device.String(), Errno: syscall.ENODATA,
-			Hint: "the port's GID table is empty: give its network interface an address"}
+		return GIDEntry{}, ctx.action("find a GID", nil).because(syscall.ENODATA, "the port's GID table is empty: give its network interface an address")
 	}
 	return best, nil
 }

@@ -33,20 +33,16 @@ func (c *SendChain) PostPicked(qp *QP, picked []int) (accepted int, err error) {
 
 // link makes work request j, or none when j is len(c.wrs), the successor of i.
 func (c *chain[WR]) link(i, j int) {
-	// Safe: every kind of work request has its Next there. It is written as a
-	// number, because it is in memory that the collector does not look into, and
-	// points into the same block, which c keeps.
-	next := (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextOffset))
-	*next = 0
+	next := uintptr(0)
 	if j < len(c.wrs) {
-		*next = uintptr(unsafe.Pointer(&c.wrs[j]))
+		next = uintptr(unsafe.Pointer(&c.wrs[j]))
 	}
+	*c.nextOf(i) = next
 }
 
 // pointsTo reports whether work request j is the successor of i.
 func (c *chain[WR]) pointsTo(i, j int) bool {
-	// Safe: as in link.
-	return *(*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextOffset)) == uintptr(unsafe.Pointer(&c.wrs[j]))
+	return *c.nextOf(i) == uintptr(unsafe.Pointer(&c.wrs[j]))
 }
 
 // postPicked is post for the work requests with the given numbers, in that

@@ -112,10 +112,10 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 		return nil, act.invalid("the completion queue is missing")
 	}
 	if n > int(cq.CQE) {
-		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the completion queue has room for %d", cq.CQE)}
+		return nil, act.because(syscall.ENOMEM, "the completion queue has room for %d", cq.CQE)
 	}
 	if n > int(room) {
-		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the receive queue has room for %d", room)}
+		return nil, act.because(syscall.ENOMEM, "the receive queue has room for %d", room)
 	}
 	chain, err := NewRecvChain(n, 1)
 	if err != nil {

@@ -38,8 +38,9 @@ func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
 // Set gives work request i its number, its operation with flags, and its
 // buffers, in order. What the operation needs beyond that, such as the remote
 // address of an RDMA write or the address handle of a UD send, is patched into
-// [SendChain.WR]: a UD send without its AH is a fault in the provider. The error says that there is no such work request or no room
-// for so many entries; nothing is changed then.
+// [SendChain.WR]: a UD send without its AH is a fault in the provider. The error
+// says that there is no such work request or no room for so many entries; nothing
+// is changed then.
 func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sges ...SGE) error {
 	l := &c.list
 	if uint(i) >= uint(len(l.wrs)) || len(sges) > l.maxSGE {

@@ -50,8 +50,7 @@ func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
 		return nil, err
 	}
 	if n > int(made.Cap.MaxSendWR) {
-		return nil, &Error{Op: fmt.Sprintf("make a send ring of %d work requests", n), On: qp.Context.Device.String(), Errno: syscall.ENOMEM,
-			Hint: fmt.Sprintf("the send queue has room for %d", made.Cap.MaxSendWR)}
+		return nil, qp.Context.action(fmt.Sprintf("make a send ring of %d work requests", n), nil).because(syscall.ENOMEM, "the send queue has room for %d", made.Cap.MaxSendWR)
 	}
 	act := qp.action("make a send ring on", nil)
 	switch {
@@ -60,7 +59,7 @@ func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
 	case qp.SendCQ == qp.RecvCQ:
 		return nil, act.invalid("its receives complete on the same completion queue, which must be the ring's alone")
 	case n > int(qp.SendCQ.CQE):
-		return nil, &Error{Op: act.op, On: act.on, Errno: syscall.ENOMEM, Hint: fmt.Sprintf("the completion queue has room for %d", qp.SendCQ.CQE)}
+		return nil, act.because(syscall.ENOMEM, "the completion queue has room for %d", qp.SendCQ.CQE)
 	}
 	chain, err := NewSendChain(n, maxSGE)
 	if err != nil {
@@ -79,9 +78,9 @@ func (r *SendRing) Outstanding() int { return int(r.added - r.done) }
 // Add fills in the next work request: its operation, its flags, where
 // SendSignaled is the ring's to set, and its buffers in order. The result can be
 // patched until Post, with a remote address or an address handle, without which a
-// UD send is a fault in the provider; its WRID is
-// the number that Done is compared with, and is not to be changed. The error is
-// [ErrRingFull], or says that there are too many entries.
+// UD send is a fault in the provider; its WRID is the number that Done is compared
+// with, and is not to be changed. The error is [ErrRingFull], or says that there
+// are too many entries.
 func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, error) {
 	if r.Outstanding() == r.Len() {
 		return nil, ErrRingFull

@@ -54,11 +54,6 @@ func callSlot(act action, fn uintptr, args ...uintptr) error {
 	return nil
 }
 
-// callVoid calls a function that returns nothing.
-//
-//go:uintptrescapes
-func callVoid(fn uintptr, args ...uintptr) { dl.Call(fn, args...) }
-
 // hasSymbol reports whether the library has a function.
 func hasSymbol(name string) bool {
 	_, err := symbol(name)
