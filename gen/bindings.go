@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/token"
 	"io"
 	"io/fs"
 	"os"
@@ -30,12 +31,23 @@ type bindings struct {
 // bindingsFlags makes the flags of commands that deal with generated files.
 func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	b := &bindings{}
-	fs := newFlags(name, about, in)
-	in.factsFlags(fs)
-	in.versionFlag(fs)
-	fs.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")
-	fs.StringVar(&b.pkg, "package", "ibv", "the `name` of the Go package")
-	return b, fs
+	flags := newFlags(name, about, in)
+	in.factsFlags(flags)
+	in.versionFlag(flags)
+	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")
+	flags.StringVar(&b.pkg, "package", "ibv", "the `name` of the Go package")
+	return b, flags
+}
+
+// check finds what is wrong with the names that the user gave.
+func (b *bindings) check() error {
+	if !token.IsIdentifier(b.pkg) || b.pkg == "_" {
+		return usagef("-package %q: a Go package cannot have this name; want a word such as ibv", b.pkg)
+	}
+	if info, err := os.Stat(b.dir); err == nil && !info.IsDir() {
+		return usagef("-o %s: it is a file; name the folder of the Go package", b.dir)
+	}
+	return nil
 }
 
 // known reads the facts that the committed files were written from. There are

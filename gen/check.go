@@ -20,6 +20,9 @@ func runCheck(args []string, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
+	if err := b.check(); err != nil {
+		return err
+	}
 	known, err := b.known()
 	if err != nil {
 		return err
@@ -58,7 +61,7 @@ func (b *bindings) stale(stdout io.Writer, files map[string][]byte) (n int, err 
 		path := filepath.Join(b.dir, name)
 		have, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return n, err
+			return n, fmt.Errorf("comparing with what is there: %w", err)
 		}
 		if err == nil && string(have) == string(files[name]) {
 			continue

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -54,7 +53,7 @@ func runDiff(args []string, stdout io.Writer) error {
 		return err
 	}
 	if len(in.dirs) > 0 || len(in.targets) > 1 {
-		return errors.New("gen diff takes folders as arguments instead of -I, and one -target")
+		return usagef("gen diff takes folders as arguments instead of -I, and one -target")
 	}
 	var loaded [2]*abi.Facts
 	for i, side := range sides {
@@ -93,7 +92,7 @@ func parseSides(fs *flag.FlagSet, args []string, stdout io.Writer) ([]string, er
 		sides, args = append(sides, fs.Arg(0)), fs.Args()[1:]
 	}
 	if len(sides) != 2 {
-		return nil, fmt.Errorf("gen diff compares two, OLD and NEW, not %d; gen diff -h explains", len(sides))
+		return nil, usagef("gen diff compares two, OLD and NEW, not %d; gen diff -h explains", len(sides))
 	}
 	return sides, nil
 }
@@ -146,7 +145,7 @@ func (in *input) release(name string) (*abi.Facts, error) {
 	}
 	t, err := headers.ParseTarget(in.targets[0])
 	if err != nil {
-		return nil, err
+		return nil, usageError{err}
 	}
 	f := factsOf(all, t)
 	switch {

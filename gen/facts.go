@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -31,23 +33,25 @@ git, without touching a work tree, and writes a file for each into a folder:
 
 func runFacts(args []string, stdout io.Writer) error {
 	var in input
-	fs := newFlags("facts", aboutFacts, &in)
-	in.factsFlags(fs)
-	in.versionFlag(fs)
-	all := fs.Bool("all", false, "every target: those of the Go bindings, 32-bit ones, and musl where it differs")
-	out := fs.String("o", "", "the `file` to write (compressed if it ends in .gz), with -clone the folder (default: print)")
-	clone := fs.String("clone", "", "a `repository`, a clone of rdma-core, bare or not")
-	tags := fs.String("tags", "v*", "which of the clone's tags, a `pattern` as git tag takes it")
-	if err := parseFlags(fs, args, stdout); err != nil {
+	flags := newFlags("facts", aboutFacts, &in)
+	in.factsFlags(flags)
+	in.versionFlag(flags)
+	all := flags.Bool("all", false, "every target: those of the Go bindings, 32-bit ones, and musl where it differs")
+	out := flags.String("o", "", "the `file` to write (compressed if it ends in .gz), with -clone the folder (default: print)")
+	clone := flags.String("clone", "", "a `repository`, a clone of rdma-core, bare or not")
+	tags := flags.String("tags", "v*", "which of the clone's tags, a `pattern` as git tag takes it")
+	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
 	switch {
 	case *all && len(in.targets) > 0:
-		return errors.New("-all and -target exclude each other")
+		return usagef("-all and -target exclude each other")
+	case *clone == "" && *tags != "v*":
+		return usagef("-tags names tags of a clone: it goes with -clone")
 	case *clone != "" && *out == "":
-		return errors.New("-clone writes a file for each release: name the folder with -o")
+		return usagef("-clone writes a file for each release: name the folder with -o")
 	case *clone != "" && (in.facts != "" || len(in.dirs) > 0 || in.version != ""):
-		return errors.New("-clone says where the headers are and which: it does not go with -I, -facts or -version")
+		return usagef("-clone says where the headers are and which: it does not go with -I, -facts or -version")
 	}
 	if *all && in.facts == "" {
 		dirs, err := in.includeDirs()
@@ -91,19 +95,9 @@ func writeFacts(w io.Writer, all []*abi.Facts) error {
 // writeFactsFile writes facts into a file, compressed if its name says so. The
 // file is replaced whole or not at all.
 func writeFactsFile(name string, all []*abi.Facts) (err error) {
-	file, err := os.CreateTemp(filepath.Dir(name), ".facts-*")
-	if err != nil {
-		return fmt.Errorf("writing facts: %w", err)
-	}
-	defer func() {
-		if err != nil {
-			file.Close()
-			os.Remove(file.Name())
-		}
-	}()
-	var w io.Writer = file
+	var text bytes.Buffer
 	if strings.HasSuffix(name, ".gz") {
-		z, err := gzip.NewWriterLevel(file, gzip.BestCompression)
+		z, err := gzip.NewWriterLevel(&text, gzip.BestCompression)
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
@@ -113,14 +107,45 @@ func writeFactsFile(name string, all []*abi.Facts) (err error) {
 		if err := z.Close(); err != nil {
 			return fmt.Errorf("writing %s: %w", name, err)
 		}
-	} else if err := writeFacts(w, all); err != nil {
+	} else if err := writeFacts(&text, all); err != nil {
+		return err
+	}
+	return replaceFile(name, text.Bytes())
+}
+
+// replaceFile gives a file another content, or leaves it as it is.
+func replaceFile(name string, text []byte) (err error) {
+	if info, err := os.Stat(name); err == nil && info.IsDir() {
+		return fmt.Errorf("writing %s: it is a folder; name a file", name)
+	}
+	file, err := os.CreateTemp(filepath.Dir(name), ".gen-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: its folder takes no files: %w", name, cause(err))
+	}
+	defer func() {
+		if err != nil {
+			file.Close()
+			os.Remove(file.Name())
+			err = fmt.Errorf("writing %s: %w", name, cause(err))
+		}
+	}()
+	if _, err := file.Write(text); err != nil {
 		return err
 	}
 	if err := file.Chmod(0o644); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return err
 	}
 	if err := file.Close(); err != nil {
-		return fmt.Errorf("writing %s: %w", name, err)
+		return err
 	}
 	return os.Rename(file.Name(), name)
+}
+
+// cause is an error without the name of a file that the user has not named.
+func cause(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err
+	}
+	return err
 }

@@ -41,6 +41,9 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
+	if err := b.check(); err != nil {
+		return err
+	}
 	known, err := b.known()
 	if err != nil {
 		return err
@@ -63,7 +66,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 // write writes the files that changed, and the facts when they did.
 func (b *bindings) write(stdout io.Writer, header, release string, p *plan, files map[string][]byte) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
-		return fmt.Errorf("writing Go: %w", err)
+		return fmt.Errorf("making the folder of the Go package: %w", err)
 	}
 	written, err := b.writeGo(stdout, files)
 	if err != nil {
@@ -92,12 +95,12 @@ func (b *bindings) writeGo(stdout io.Writer, files map[string][]byte) (written b
 		path := filepath.Join(b.dir, name)
 		old, err := os.ReadFile(path)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return written, err
+			return written, fmt.Errorf("comparing with what is there: %w", err)
 		}
 		if err == nil && string(old) == string(files[name]) {
 			continue
 		}
-		if err := os.WriteFile(path, files[name], 0o644); err != nil {
+		if err := replaceFile(path, files[name]); err != nil {
 			return written, err
 		}
 		fmt.Fprintf(stdout, "%s written\n", path)
@@ -109,7 +112,7 @@ func (b *bindings) writeGo(stdout io.Writer, files map[string][]byte) (written b
 	}
 	for _, path := range old {
 		if err := os.Remove(path); err != nil {
-			return written, err
+			return written, fmt.Errorf("removing a generated file that is not needed any more: %w", err)
 		}
 		fmt.Fprintf(stdout, "%s removed: its declarations are in the other files\n", path)
 		written = true

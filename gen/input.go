@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -34,54 +35,67 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 // newFlags makes the flags that all commands share. about says what the
 // command does.
 func newFlags(name, about string, in *input) *flag.FlagSet {
-	fs := flag.NewFlagSet("gen "+name, flag.ContinueOnError)
-	fs.StringVar(&in.header, "header", "infiniband/verbs.h", "the `header`, as a C program includes it")
-	fs.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
-	fs.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
-	fs.Usage = func() {
-		fmt.Fprintf(fs.Output(), "usage: gen %s [FLAGS]\n\n%s\n\n", name, about)
-		fs.PrintDefaults()
+	flags := flag.NewFlagSet("gen "+name, flag.ContinueOnError)
+	flags.StringVar(&in.header, "header", "infiniband/verbs.h", "the `header`, as a C program includes it")
+	flags.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
+	flags.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
+	flags.Usage = func() {
+		fmt.Fprintf(flags.Output(), "usage: gen %s [FLAGS]\n\n%s\n\n", name, about)
+		flags.PrintDefaults()
 	}
-	return fs
+	return flags
 }
 
 // factsFlags adds the flags of commands that also take facts for headers.
-func (in *input) factsFlags(fs *flag.FlagSet) {
-	fs.StringVar(&in.facts, "facts", "", "a `file` that gen facts wrote, to take in place of the headers")
+func (in *input) factsFlags(flags *flag.FlagSet) {
+	flags.StringVar(&in.facts, "facts", "", "a `file` that gen facts wrote, to take in place of the headers")
 }
 
 // versionFlag adds the flag that names the headers' release.
-func (in *input) versionFlag(fs *flag.FlagSet) {
-	fs.StringVar(&in.version, "version", "", "the rdma-core `release` of the headers (default: what libibverbs.pc beside them says)")
+func (in *input) versionFlag(flags *flag.FlagSet) {
+	flags.StringVar(&in.version, "version", "", "the rdma-core `release` of the headers (default: what libibverbs.pc beside them says)")
 }
 
 // parseFlags parses the arguments, of which all must be flags.
-func parseFlags(fs *flag.FlagSet, args []string, stdout io.Writer) error {
-	if err := parseSome(fs, args, stdout); err != nil {
+func parseFlags(flags *flag.FlagSet, args []string, stdout io.Writer) error {
+	if err := parseSome(flags, args, stdout); err != nil {
 		return err
 	}
-	if fs.NArg() > 0 {
-		return fmt.Errorf("%s takes flags only, not %q", fs.Name(), fs.Arg(0))
+	if flags.NArg() > 0 {
+		return usagef("%s takes flags only, not %q", flags.Name(), flags.Arg(0))
 	}
 	return nil
 }
 
 // parseSome parses flags up to the first argument that is none. A wish for
-// help is granted on stdout; what goes wrong is for main to print.
-func parseSome(fs *flag.FlagSet, args []string, stdout io.Writer) error {
+// help is granted on stdout; what goes wrong is for main to print. No flag
+// means anything with an empty value, as an unset variable of a script gives.
+func parseSome(flags *flag.FlagSet, args []string, stdout io.Writer) error {
 	var printed bytes.Buffer
-	fs.SetOutput(&printed)
-	err := fs.Parse(args)
+	flags.SetOutput(&printed)
+	err := flags.Parse(args)
 	if errors.Is(err, flag.ErrHelp) {
 		if _, werr := printed.WriteTo(stdout); werr != nil {
 			return werr
 		}
+		return err
 	}
-	return err
+	flags.Visit(func(f *flag.Flag) {
+		if err == nil && f.Value.String() == "" {
+			err = fmt.Errorf("-%s is empty", f.Name)
+		}
+	})
+	if err != nil {
+		return usagef("%w; %s -h explains", err, flags.Name())
+	}
+	return nil
 }
 
 // read gives the facts of every target, in the order of the targets.
 func (in *input) read() ([]*abi.Facts, error) {
+	if !fs.ValidPath(in.header) || in.header == "." || strings.ContainsAny(in.header, "<>\"\\\n\r\x00") {
+		return nil, usagef("-header %q: want the header as a C program includes it, such as infiniband/verbs.h; -I says in which folder it is", in.header)
+	}
 	targets, err := in.parseTargets()
 	if err != nil {
 		return nil, err
@@ -123,7 +137,7 @@ func (in *input) parseTargets() ([]headers.Target, error) {
 	for _, name := range in.targets {
 		t, err := headers.ParseTarget(name)
 		if err != nil {
-			return nil, err
+			return nil, usageError{err}
 		}
 		all = append(all, t)
 	}
@@ -137,9 +151,9 @@ func (in *input) includeDirs() ([]string, error) {
 	}
 	for _, dir := range in.dirs {
 		if info, err := os.Stat(dir); err != nil {
-			return nil, fmt.Errorf("include folder: %w", err)
+			return nil, fmt.Errorf("looking for headers in the folder of -I: %w", err)
 		} else if !info.IsDir() {
-			return nil, fmt.Errorf("include folder: %s is not a folder", dir)
+			return nil, fmt.Errorf("looking for headers: -I %s is not a folder", dir)
 		}
 	}
 	return in.dirs, nil
@@ -147,8 +161,8 @@ func (in *input) includeDirs() ([]string, error) {
 
 // readFacts takes the facts of the wanted targets, or all, from the file.
 func (in *input) readFacts(targets []headers.Target) ([]*abi.Facts, error) {
-	if len(in.dirs) > 0 {
-		return nil, errors.New("-facts stands in for the headers: it does not go with -I")
+	if len(in.dirs) > 0 || in.version != "" {
+		return nil, usagef("-facts stands in for the headers and knows their release: it does not go with -I or -version")
 	}
 	all, err := abi.ReadFiles(in.facts)
 	if err != nil {
@@ -185,7 +199,7 @@ func factsOf(all []*abi.Facts, t headers.Target) *abi.Facts {
 // readOne gives the facts of the one target given, or of linux/amd64.
 func (in *input) readOne() (*abi.Facts, error) {
 	if len(in.targets) > 1 {
-		return nil, errors.New("this command takes one -target")
+		return nil, usagef("this command takes one -target, not %d", len(in.targets))
 	}
 	if len(in.targets) == 0 {
 		in.targets = list{"linux/amd64"}

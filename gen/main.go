@@ -6,7 +6,8 @@
 //	gen diff       what changed between two releases or targets
 //	gen assert     headers to C static assertions of all that Go was told
 //
-// Each command explains itself with -h.
+// Each command explains itself with -h. The exit status is 0 if all is well, 1 if
+// not, and 2 if the arguments make no sense; gen diff has statuses of its own.
 package main
 
 import (
@@ -36,18 +37,32 @@ func commands() []command {
 func main() {
 	err := run(os.Args[1:], os.Stdout)
 	var status exitError
-	switch {
-	case errors.As(err, &status):
-		os.Exit(int(status))
-	case errors.Is(err, flag.ErrHelp):
-		os.Exit(0)
-	case err != nil:
+	if err != nil && !errors.As(err, &status) && !errors.Is(err, flag.ErrHelp) {
 		fmt.Fprintln(os.Stderr, "gen:", err)
-		if len(os.Args) > 1 && os.Args[1] == "diff" {
-			os.Exit(diffFailed)
-		}
-		os.Exit(1)
 	}
+	os.Exit(exitStatus(os.Args[1:], err))
+}
+
+// usageError is a fault of the arguments, whatever the files hold.
+type usageError struct{ error }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// exitStatus is how the program ends after a run.
+func exitStatus(args []string, err error) int {
+	var status exitError
+	var usage usageError
+	switch {
+	case err == nil, errors.Is(err, flag.ErrHelp):
+		return 0
+	case errors.As(err, &status):
+		return int(status)
+	case len(args) > 0 && args[0] == "diff":
+		return diffFailed
+	case errors.As(err, &usage):
+		return 2
+	}
+	return 1
 }
 
 func run(args []string, out io.Writer) error {
@@ -63,10 +78,10 @@ func run(args []string, out io.Writer) error {
 		fmt.Fprintf(os.Stderr, "  %-10s %s\n", c.name, c.about)
 	}
 	if len(args) == 0 {
-		return errors.New("no command given")
+		return usagef("no command given")
 	}
 	if args[0] == "-h" || args[0] == "--help" || args[0] == "help" {
 		return flag.ErrHelp
 	}
-	return fmt.Errorf("unknown command %q", args[0])
+	return usagef("unknown command %q", args[0])
 }

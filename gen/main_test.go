@@ -156,22 +156,4 @@ func TestMissingHeaderNamesItsPackages(t *testing.T) {
 		assert.ErrorContains(t, err, want)
 	}
 	assert.ErrorContains(t, genFails(t, "facts", "-I", empty, "-header", "rdma/rdma_cma.h"), "Debian, Ubuntu: librdmacm-dev")
-	assert.ErrorContains(t, genFails(t, "facts", "-I", filepath.Join(empty, "nowhere")), "include folder")
-}
-
-func TestWrongArguments(t *testing.T) {
-	for _, c := range []struct {
-		args []string
-		want string
-	}{
-		{[]string{}, "no command given"},
-		{[]string{"invent"}, `unknown command "invent"`},
-		{[]string{"facts", "-target", "plan9/amd64"}, `target "plan9/amd64"`},
-		{[]string{"facts", "-target", "linux"}, "want os/arch or os/arch/libc"},
-		{[]string{"facts", "-target", "linux/amd64/newlib"}, `unknown C library "newlib"`},
-		{[]string{"facts", "-loud"}, "flag provided but not defined: -loud"},
-		{[]string{"facts", "verbs.h"}, "takes flags only"},
-	} {
-		assert.ErrorContains(t, genFails(t, c.args...), c.want)
-	}
 }

@@ -2,12 +2,13 @@ package headers
 
 import "strings"
 
-// Packages says which package has a header, by distribution.
+// Packages says which package has a header, by distribution. It is "" for a
+// header of neither RDMA software nor the kernel.
 func Packages(header string) string {
 	debian := "libibverbs-dev"
 	switch {
 	case !strings.HasPrefix(header, "infiniband/") && !strings.HasPrefix(header, "rdma/") && !strings.HasPrefix(header, "linux/"):
-		return "the C library or the compiler; the generator has no stub for it"
+		return ""
 	case header == "rdma/rdma_cma.h", header == "rdma/rdma_cma_abi.h", header == "rdma/rdma_verbs.h", header == "rdma/rsocket.h":
 		debian = "librdmacm-dev"
 	case strings.HasPrefix(header, "infiniband/umad"), strings.HasPrefix(header, "infiniband/mad"):

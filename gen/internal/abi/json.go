@@ -34,7 +34,7 @@ func Read(r io.Reader) (*Facts, error) {
 // and that what everything else relies on is there.
 func (f *Facts) check() error {
 	if f.Schema != Schema {
-		return fmt.Errorf("schema is %q, this generator understands %q", f.Schema, Schema)
+		return fmt.Errorf("schema is %q, this generator understands %q and %q", f.Schema, Schema, SetSchema)
 	}
 	for _, r := range f.Records {
 		if r == nil {

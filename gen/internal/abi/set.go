@@ -74,7 +74,7 @@ func ReadAll(r io.Reader) ([]*Facts, error) {
 		Schema string `json:"schema"`
 	}
 	if err := json.Unmarshal(text, &head); err != nil {
-		return nil, fmt.Errorf("reading facts: %w", err)
+		return nil, fmt.Errorf("reading facts: not the JSON of facts: %w", err)
 	}
 	if head.Schema != SetSchema {
 		f, err := Read(bytes.NewReader(text))
@@ -117,7 +117,7 @@ func ReadFiles(name string) ([]*Facts, error) {
 	defer file.Close()
 	all, err := ReadAll(file)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, fmt.Errorf("%s, which is to be a file that gen facts wrote: %w", name, err)
 	}
 	return all, nil
 }
@@ -129,10 +129,13 @@ func readPlain(r io.Reader) ([]byte, error) {
 		return text, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(text))
-	if err != nil {
-		return nil, err
+	if err == nil {
+		text, err = io.ReadAll(z)
 	}
-	return io.ReadAll(z)
+	if err != nil {
+		return nil, fmt.Errorf("unpacking: %w", err)
+	}
+	return text, nil
 }
 
 // withoutFlat is the facts without the flat lists, which Flatten makes anew.

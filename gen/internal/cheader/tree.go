@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"sort"
 	"strings"
+	"syscall"
 
 	"github.com/goverbs/goverbs/headers"
 )
@@ -24,11 +25,13 @@ type tree struct {
 	stubs fs.FS
 	dirs  []string
 	read  map[string]bool
+	// folders are what was asked for as a header and is none, with their paths.
+	folders map[string]string
 	includes
 }
 
 func newTree(dirs []string) *tree {
-	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, includes: includes{from: map[string][]string{}}}
+	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{from: map[string][]string{}}}
 }
 
 // Open opens root/NAME from the stubs or else from the include folders.
@@ -41,12 +44,17 @@ func (t *tree) Open(name string) (fs.File, error) {
 		return f, nil
 	}
 	for _, dir := range t.dirs {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(header)))
-		if err != nil {
-			if !errors.Is(err, fs.ErrNotExist) {
-				return nil, err
-			}
+		place := filepath.Join(dir, filepath.FromSlash(header))
+		text, err := os.ReadFile(place)
+		switch {
+		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue
+		case errors.Is(err, syscall.EISDIR): // C compilers look on, too
+			t.folders[header] = place
+			continue
+		case err != nil:
+			t.refused = err
+			return nil, err
 		}
 		t.read[header] = true
 		if err := t.follow(header, string(text)); err != nil {
@@ -78,6 +86,9 @@ func (t *tree) explain(src Source, target headers.Target, err error) error {
 	m := notFound.FindStringSubmatch(text)
 	if m == nil {
 		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, plain(text, src.Header))
+	}
+	if place := t.folders[m[1]]; place != "" {
+		return fmt.Errorf("parsing %s for %s: %s is a folder, not a header; name a header in it", src.Header, target, place)
 	}
 	return &MissingHeaderError{Header: m[1], Wanted: src.Header, Searched: t.dirs}
 }
@@ -114,8 +125,14 @@ type MissingHeaderError struct {
 }
 
 func (e *MissingHeaderError) Error() string {
-	return fmt.Sprintf("%s was not found in %s; it comes with: %s; or name its folder with -I",
-		e.Header, strings.Join(e.Searched, ", "), headers.Packages(e.Header))
+	text := fmt.Sprintf("%s was not found in %s; ", e.Header, strings.Join(e.Searched, ", "))
+	if e.Header != e.Wanted {
+		text = fmt.Sprintf("%s, which %s needs, was not found in %s; ", e.Header, e.Wanted, strings.Join(e.Searched, ", "))
+	}
+	if packages := headers.Packages(e.Header); packages != "" {
+		return text + "it comes with: " + packages + "; or name its folder with -I"
+	}
+	return text + "it is a header of neither RDMA software nor the kernel, and the generator has no stub for it; name its folder with -I"
 }
 
 // Is makes the error one of fs.ErrNotExist.
