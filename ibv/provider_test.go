@@ -22,7 +22,8 @@ type provider struct {
 	context   *ibv.Context
 	qp, srqQP *ibv.QP // srqQP has srq for its receive queue
 	srq       *ibv.SRQ
-	cq        *ibv.CQ
+	cq        *ibv.CQ // of their receives
+	sendCQ    *ibv.CQ
 }
 
 var loaded struct {
@@ -60,6 +61,7 @@ func providerOf(t testing.TB, library *dl.Library, size int) *provider {
 	p.srqQP = object[ibv.QP](p, "provider_srq_qp")
 	p.srq = object[ibv.SRQ](p, "provider_srq")
 	p.cq = object[ibv.CQ](p, "provider_cq")
+	p.sendCQ = object[ibv.CQ](p, "provider_send_cq")
 	return p
 }
 
@@ -125,6 +127,8 @@ const (
 	theList
 	port
 	attrLength
+	regions   // memory regions that are there
+	theAccess // that the last of them was made with
 )
 
 func (p *provider) saw(what saw) int {

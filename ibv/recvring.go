@@ -21,15 +21,24 @@ type RecvRing struct {
 	tag     uint64 // in the high half of each WRID; the low half is the buffer
 	wcs     []WC
 	pending []int // given back and not posted yet, in that order
-	out     []bool
+	holders []holder
 	laps    []uint64 // how often each buffer was handed out
 }
 
-// rings counts the receive rings made, for their tags: a completion of anything
-// else hardly has one.
+// holder is who has a buffer.
+type holder uint8
+
+const (
+	theRing   holder = iota // pending
+	theDevice               // posted
+	theCaller               // handed out
+)
+
+// rings counts the receive rings made, for their tags.
 var rings atomic.Uint32
 
-// ringMark is in the tags of all receive rings.
+// ringMark is added to the tags of all receive rings, so that a completion of
+// anything else hardly has one.
 const ringMark = 0x72676e << 40 // "rgn"
 
 // Received is a buffer that a [RecvRing] hands out.
@@ -37,7 +46,9 @@ type Received struct {
 	// WC is the completion. When it has failed, see [WC.Err], Data is empty.
 	WC WC
 	// Data is the message: ByteLen bytes, with [GRHLength] bytes of header in
-	// front on a UD queue pair. It is the caller's until Release.
+	// front on a UD queue pair. It is the caller's until Release. It is empty when
+	// an RDMA write with immediate data used up the receive, Opcode
+	// [WCRecvRDMAWithImm]: what ByteLen counts is where the peer wrote it.
 	Data []byte
 
 	ring *RecvRing // whose buffer it is
@@ -130,8 +141,8 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 		buf.Free()
 		return nil, err
 	}
-	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size, tag: ringMark | uint64(rings.Add(1))<<32,
-		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), out: make([]bool, n), laps: make([]uint64, n)}
+	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size, tag: ringMark + uint64(rings.Add(1))<<32,
+		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), holders: make([]holder, n), laps: make([]uint64, n)}
 	for i := range n {
 		r.pending[i] = i
 		if err := chain.Set(i, r.tag|uint64(i), mr.SGE(i*size, size)); err != nil {
@@ -179,7 +190,7 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
 		place := wc.WRID - r.tag
-		if place >= uint64(len(r.out)) || r.out[place] {
+		if place >= uint64(len(r.holders)) || r.holders[place] != theDevice {
 			foreign = fmt.Errorf("ibv: poll receive ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
 			continue
 		}
@@ -187,11 +198,12 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 		m := &into[taken]
 		r.laps[slot]++
 		m.WC, m.ring, m.slot, m.lap = *wc, r, slot, r.laps[slot]
-		m.Data = r.buf[slot*r.size : slot*r.size]
-		if wc.Status == WCSuccess {
-			m.Data = r.buf[slot*r.size:][:min(int(wc.ByteLen), r.size):r.size]
+		length := 0
+		if wc.Status == WCSuccess && wc.Opcode != WCRecvRDMAWithImm {
+			length = min(int(wc.ByteLen), r.size)
 		}
-		r.out[slot] = true
+		m.Data = r.buf[slot*r.size:][:length:r.size]
+		r.holders[slot] = theCaller
 		taken++
 	}
 	if err == nil {
@@ -206,10 +218,10 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 func (r *RecvRing) Release(received ...Received) error {
 	for i := range received {
 		slot := received[i].slot
-		if received[i].ring != r || slot >= len(r.out) || !r.out[slot] || received[i].lap != r.laps[slot] {
+		if received[i].ring != r || slot >= len(r.holders) || r.holders[slot] != theCaller || received[i].lap != r.laps[slot] {
 			return action{op: "release receive buffer"}.invalid("it was given back before, or is not one of the ring's")
 		}
-		r.out[slot] = false
+		r.holders[slot] = theRing
 		r.pending = append(r.pending, slot)
 	}
 	return nil
@@ -226,6 +238,9 @@ func (r *RecvRing) Flush() error {
 		// all of them are left to their completions.
 		accepted = len(r.pending)
 	}
+	for _, slot := range r.pending[:accepted] {
+		r.holders[slot] = theDevice
+	}
 	r.pending = r.pending[:copy(r.pending, r.pending[accepted:])]
 	return err
 }
@@ -240,6 +255,6 @@ func (r *RecvRing) Close() error {
 		return err
 	}
 	buf := r.buf
-	r.mr, r.buf, r.pending, r.out = nil, nil, nil, nil
+	r.mr, r.buf, r.pending, r.holders = nil, nil, nil, nil
 	return buf.Free()
 }

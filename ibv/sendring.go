@@ -1,7 +1,6 @@
 package ibv
 
 import (
-	"errors"
 	"fmt"
 	"syscall"
 )
@@ -96,9 +95,8 @@ func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, 
 		return nil, err
 	}
 	// Nothing of the work request that had the slot before may live on.
-	wr := r.chain.WR(slot)
-	wr.WR = SendWRWR{}
-	wr.SetImmData(0)
+	wr, fresh := r.chain.WR(slot), SendWR{}
+	wr.immDataUnion, wr.WR, wr.QPType, wr.bindMWUnion = fresh.immDataUnion, fresh.WR, fresh.QPType, fresh.bindMWUnion
 	r.added++
 	if flags&SendSignaled != 0 {
 		r.signalled = r.added
@@ -122,7 +120,7 @@ func (r *SendRing) Post() error {
 		r.picked = append(r.picked, r.slot(number))
 	}
 	accepted, err := r.chain.PostPicked(r.qp, r.picked)
-	if errors.Is(err, ErrAcceptedUnknown) {
+	if accepted < 0 {
 		accepted = len(r.picked)
 	}
 	r.posted += uint64(accepted)
@@ -133,22 +131,25 @@ func (r *SendRing) Post() error {
 // blocking, and returns how many work requests are known to be done that were not
 // before. An error is the queue's own, or the *[CompletionError] of the first work
 // request that failed: those from it on may have failed too, and count as done.
+// Completions of anything else than the ring's are an error where there is no other.
 func (r *SendRing) Poll() (int, error) {
 	before := r.done
+	var foreign error
 	n, err := r.qp.SendCQ.Poll(r.wcs)
 	for i := range r.wcs[:n] {
 		wc := &r.wcs[i]
 		received := wc.Status == WCSuccess && wc.Opcode&WCRecv != 0
 		if wc.WRID < r.done || wc.WRID >= r.posted || received || wc.QPNum != r.qp.QPNum {
-			if err == nil {
-				err = fmt.Errorf("ibv: poll send ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
-			}
+			foreign = fmt.Errorf("ibv: poll send ring: a completion with WRID %#x is not the ring's: its completion queue must be its own", wc.WRID)
 			continue
 		}
 		r.done = wc.WRID + 1
 		if err == nil {
 			err = wc.Err()
 		}
+	}
+	if err == nil {
+		err = foreign
 	}
 	return int(r.done - before), err
 }

@@ -14,7 +14,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { MAX_SEEN = 256, MAX_SGE = 8 };
+enum { MAX_SEEN = 256, MAX_SGE = 8, MAX_COMPLETIONS = 1024 };
 
 /* What a post leaves in bad_wr. The numbers are known to provider_test.go. */
 enum bad {
@@ -40,14 +40,21 @@ struct provider {
 	struct ibv_device device;
 	struct ibv_qp qp, srq_qp;
 	struct ibv_srq srq;
-	struct ibv_cq cq;
+	struct ibv_cq cq, send_cq;
+	struct ibv_pd pd;
 
 	/* the script */
 	int64_t room;       /* how many work requests are accepted; negative: all */
 	int result, set_errno, bad, bad_index, completions;
+	uint32_t max_send_wr, max_recv_wr, max_srq_wr;
+	int sq_sig_all;
+	int refused, refusal;   /* a verb of the old library, and what it returns */
+	struct ibv_wc given[MAX_COMPLETIONS];
+	unsigned gave, took;    /* how many of given there were, and were polled */
 
 	/* what happened */
 	int64_t calls, accepted, polled, port, attr_len;
+	int64_t regions, access;
 	void *object, *bad_before, *previous, *list;
 	struct seen seen[MAX_SEEN];
 };
@@ -146,6 +153,12 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	errno = p->set_errno;
 	if (p->result)
 		return p->result;
+	if (p->took < p->gave) {
+		int i = 0;
+		while (i < n && p->took < p->gave)
+			wc[i++] = p->given[p->took++ % MAX_COMPLETIONS];
+		return i;
+	}
 	if (n > p->completions)
 		n = p->completions;
 	for (int i = 0; i < n; i++) {
@@ -284,6 +297,10 @@ struct provider *provider_new(long size)
 	p->context->ops.poll_cq = poll_cq;
 	strcpy(p->device.name, "scripted0");
 	p->qp.context = p->srq_qp.context = p->srq.context = p->cq.context = p->context;
+	p->send_cq.context = p->pd.context = p->context;
+	p->qp.pd = p->srq_qp.pd = p->srq.pd = &p->pd;
+	p->qp.send_cq = p->srq_qp.send_cq = &p->send_cq;
+	p->qp.recv_cq = p->srq_qp.recv_cq = &p->cq;
 	p->qp.qp_num = 0x11;
 	p->srq_qp.srq = &p->srq;
 	return p;
@@ -300,6 +317,7 @@ struct ibv_qp *provider_qp(struct provider *p) { return &p->qp; }
 struct ibv_qp *provider_srq_qp(struct provider *p) { return &p->srq_qp; }
 struct ibv_srq *provider_srq(struct provider *p) { return &p->srq; }
 struct ibv_cq *provider_cq(struct provider *p) { return &p->cq; }
+struct ibv_cq *provider_send_cq(struct provider *p) { return &p->send_cq; }
 
 void provider_script(struct provider *p, long room, int result, int set_errno, int bad, int bad_index, int completions)
 {
@@ -312,6 +330,56 @@ void provider_script(struct provider *p, long room, int result, int set_errno, i
 	p->calls = p->accepted = p->polled = p->port = p->attr_len = 0;
 	p->object = p->bad_before = p->list = NULL;
 	memset(p->seen, 0, sizeof(p->seen));
+}
+
+/* What the queues have room for, and whether all sends are signalled. */
+void provider_sizes(struct provider *p, int cqe, uint32_t max_send_wr, uint32_t max_recv_wr, uint32_t max_srq_wr, int sq_sig_all)
+{
+	p->cq.cqe = p->send_cq.cqe = cqe;
+	p->max_send_wr = max_send_wr;
+	p->max_recv_wr = max_recv_wr;
+	p->max_srq_wr = max_srq_wr;
+	p->sq_sig_all = sq_sig_all;
+}
+
+/* Moves the queue pairs to a state. */
+void provider_state(struct provider *p, int state) { p->qp.state = p->srq_qp.state = (enum ibv_qp_state)state; }
+
+/* Makes one completion queue that of both directions. */
+void provider_share_cq(struct provider *p) { p->qp.send_cq = p->qp.recv_cq; }
+
+/* Lets a verb of the old library fail; 0 is none. */
+void provider_refuse(struct provider *p, int verb, int refusal)
+{
+	p->refused = verb;
+	p->refusal = refusal;
+}
+
+/* Puts a completion behind those that were not polled yet. */
+void provider_complete(struct provider *p, uint64_t wr_id, int status, int opcode, uint32_t byte_len, uint32_t qp_num)
+{
+	if (p->gave - p->took == MAX_COMPLETIONS)
+		abort();
+	p->given[p->gave++ % MAX_COMPLETIONS] = (struct ibv_wc){
+		.wr_id = wr_id, .status = (enum ibv_wc_status)status, .opcode = (enum ibv_wc_opcode)opcode,
+		.vendor_err = 0x17, .byte_len = byte_len, .qp_num = qp_num,
+	};
+}
+
+/* What a device does with a message: the memory must be there. */
+void provider_write(struct provider *p, void *to, int byte, size_t length)
+{
+	(void)p;
+	memset(to, byte, length);
+}
+
+/* Whether there is memory at an address. */
+int provider_mapped(struct provider *p, void *address)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	(void)p;
+	return !msync((void *)((uintptr_t)address / page * page), page, MS_ASYNC);
 }
 
 /* Makes the queues those of the benchmarks. */
@@ -338,6 +406,8 @@ uint64_t provider_saw(struct provider *p, int what)
 	case 5: return (uintptr_t)p->list;
 	case 6: return (uint64_t)p->port;
 	case 7: return (uint64_t)p->attr_len;
+	case 8: return (uint64_t)p->regions;
+	case 9: return (uint64_t)p->access;
 	}
 	abort();
 }
@@ -451,6 +521,57 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
 	if (!result)
 		memcpy(attr, &a, offsetof(struct ibv_port_attr, port_cap_flags2));
 	return result;
+}
+
+/* The verbs that provider_refuse knows, by the numbers of provider_test.go. */
+enum verb { QUERY_QP = 1, QUERY_SRQ, REG_MR, DEREG_MR };
+
+static int refuses(struct provider *p, enum verb verb) { return p->refused == (int)verb ? p->refusal : 0; }
+
+int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct ibv_qp_init_attr *init)
+{
+	struct provider *p = of(qp->context);
+
+	(void)attr, (void)mask;
+	init->cap.max_send_wr = p->max_send_wr;
+	init->cap.max_recv_wr = p->max_recv_wr;
+	init->sq_sig_all = p->sq_sig_all;
+	return refuses(p, QUERY_QP);
+}
+
+int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
+{
+	struct provider *p = of(srq->context);
+
+	attr->max_wr = p->max_srq_wr;
+	return refuses(p, QUERY_SRQ);
+}
+
+#undef ibv_reg_mr
+struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int access)
+{
+	struct provider *p = of(pd->context);
+	struct ibv_mr *mr;
+
+	errno = refuses(p, REG_MR);
+	if (errno || !(mr = malloc(sizeof(*mr))))
+		return NULL;
+	*mr = (struct ibv_mr){ .context = p->context, .pd = pd, .addr = addr, .length = length, .lkey = 0x1234, .rkey = 0x5678 };
+	p->access = access;
+	p->regions++;
+	return mr;
+}
+
+int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	struct provider *p = of(mr->context);
+	int refusal = refuses(p, DEREG_MR);
+
+	if (refusal)
+		return refusal;
+	p->regions--;
+	free(mr);
+	return 0;
 }
 
 #endif

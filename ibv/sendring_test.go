@@ -1,0 +1,600 @@
+package ibv_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
+)
+
+func sendRing(p *provider, n, every int) *ibv.SendRing {
+	p.t.Helper()
+	ring, err := ibv.NewSendRing(p.qp, n, 1, every)
+	require.NoError(p.t, err)
+	return ring
+}
+
+// addSends adds so many sends to a ring.
+func addSends(t *testing.T, ring *ibv.SendRing, n int) {
+	t.Helper()
+	for range n {
+		_, err := ring.Add(ibv.WRSend, 0)
+		require.NoError(t, err)
+	}
+}
+
+// sent is a completion of the queue pair's send with a number.
+func sent(number uint64) ibv.WC { return ibv.WC{WRID: number, Opcode: ibv.WCSend, QPNum: 0x11} }
+
+// pollSends polls a ring, and requires that it says that so many are done.
+func pollSends(t *testing.T, ring *ibv.SendRing, want int) {
+	t.Helper()
+	n, err := ring.Poll()
+	require.NoError(t, err)
+	require.Equal(t, want, n)
+}
+
+// signals is what a provider saw of the signalling, a letter for each send.
+func signals(wrs []sawWR) string {
+	text := make([]byte, len(wrs))
+	for i, wr := range wrs {
+		text[i] = '.'
+		if wr.sendFlags&uint64(ibv.SendSignaled) != 0 {
+			text[i] = 'S'
+		}
+	}
+	return string(text)
+}
+
+// One in so many is signalled, and whichever makes the ring full.
+func TestSendRingSignals(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	for _, tt := range []struct {
+		n, every int
+		bursts   []int // how many are added before all of it completes
+		want     string
+	}{
+		{1, 1, []int{1, 1, 1}, "SSS"},
+		{4, 1, []int{3, 4, 1}, "SSSSSSSS"},
+		{8, 4, []int{4, 4, 8, 4}, "...S...S...S...S...S"},
+		{8, 4, []int{3, 1, 2, 2}, "...S...S"},
+		{8, 3, []int{6, 6, 3}, "..S..S..S..S..S"},
+		{8, 3, []int{8, 8}, "..S..S.S..S..S.S"},
+		{5, 3, []int{5, 5, 2, 1}, "..S.S..S.S..S"},
+		{4, 4, []int{4, 4}, "...S...S"},
+		// What was not signalled is still outstanding when the next ones come.
+		{4, 4, []int{3, 1, 1, 2, 1, 4}, "...S...S...S"},
+		{4, 3, []int{2, 2, 3}, "..SS..S"},
+	} {
+		t.Run(fmt.Sprintf("one in %d of %d, %v", tt.every, tt.n, tt.bursts), func(t *testing.T) {
+			ring := sendRing(p, tt.n, tt.every)
+			var seen []sawWR
+			for _, burst := range tt.bursts {
+				addSends(t, ring, burst)
+				seen = append(seen, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })...)
+				for number, letter := range signals(seen) {
+					if letter == 'S' && !ring.Done(uint64(number)) {
+						p.complete(sent(uint64(number)))
+					}
+				}
+				_, err := ring.Poll()
+				require.NoError(t, err)
+			}
+			require.Equal(t, tt.want, signals(seen))
+			for number, wr := range seen {
+				require.EqualValues(t, number, wr.wrID)
+			}
+		})
+	}
+}
+
+// The ring decides on signalling; all other flags are the caller's.
+func TestSendRingFlags(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 8, 3)
+	for i := range 6 {
+		_, err := ring.Add(ibv.WRSend, []ibv.SendFlags{ibv.SendSignaled, 0}[i%2]|ibv.SendFence|ibv.SendInline)
+		require.NoError(t, err)
+	}
+	wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
+	require.EqualValues(t, addressOf(p.qp), p.saw(theObject))
+	require.Equal(t, "..S..S", signals(wrs))
+	for _, wr := range wrs {
+		require.EqualValues(t, ibv.SendFence|ibv.SendInline, wr.sendFlags&^uint64(ibv.SendSignaled))
+	}
+}
+
+// Only what is known to be done makes room, and a completion tells of all before
+// it.
+func TestSendRingFillsUp(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	const n = 6
+	ring := sendRing(p, n, 2)
+	require.Equal(t, n, ring.Len())
+	addSends(t, ring, n)
+	require.Equal(t, n, ring.Outstanding())
+	full := func() {
+		t.Helper()
+		wr, err := ring.Add(ibv.WRSend, 0)
+		require.Nil(t, wr)
+		require.ErrorIs(t, err, ibv.ErrRingFull)
+		require.ErrorIs(t, err, syscall.EAGAIN)
+		require.ErrorContains(t, err, "poll the ring")
+	}
+	full()
+	p.play(script{room: all})
+	require.NoError(t, ring.Post())
+	require.NoError(t, ring.Post())
+	require.Equal(t, 1, p.saw(calls), "nothing is posted twice")
+	full()
+	pollSends(t, ring, 0)
+	require.EqualValues(t, addressOf(p.sendCQ), p.saw(theObject))
+	require.False(t, ring.Done(0))
+	p.complete(sent(3))
+	pollSends(t, ring, 4)
+	require.True(t, ring.Done(0))
+	require.True(t, ring.Done(3))
+	require.False(t, ring.Done(4))
+	require.Equal(t, 2, ring.Outstanding())
+	addSends(t, ring, 4)
+	full()
+	require.Equal(t, []uint64{6, 7, 8, 9}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
+	p.complete(sent(5), sent(7), sent(9))
+	pollSends(t, ring, n)
+	require.Zero(t, ring.Outstanding())
+	require.False(t, ring.Done(10))
+}
+
+// More completions than one poll takes are for the next ones.
+func TestSendRingManyCompletions(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	const n = 150
+	ring := sendRing(p, n, 1)
+	addSends(t, ring, n)
+	require.Len(t, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) }), n)
+	for number := range uint64(n) {
+		p.complete(sent(number))
+	}
+	for _, want := range []int{64, 64, n - 128, 0} {
+		pollSends(t, ring, want)
+	}
+}
+
+// A post that is cut short goes on with the next one, and what is added
+// meanwhile comes behind.
+func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 5, 2)
+	addSends(t, ring, 3)
+	post := func() { requireRefused(t, ring.Post(), syscall.ENOMEM, "post send") }
+	require.Equal(t, []uint64{0, 1}, ids(p.during(full(2), post)))
+	p.complete(sent(1))
+	pollSends(t, ring, 2)
+	addSends(t, ring, 3)
+	require.Empty(t, p.during(full(0), post))
+	require.Equal(t, []uint64{2, 3, 4}, ids(p.during(full(3), post)))
+	require.Equal(t, []uint64{5}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Empty(t, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) }))
+	require.Zero(t, p.saw(calls))
+
+	// What is not posted yet cannot have completed.
+	addSends(t, ring, 1)
+	p.complete(sent(6))
+	n, err := ring.Poll()
+	require.Zero(t, n)
+	require.ErrorContains(t, err, "WRID 0x6 is not the ring's")
+}
+
+// Where it is not known how many were taken, none is posted twice, and those that
+// were complete.
+func TestSendRingPostsNothingTwice(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 4, 2)
+	addSends(t, ring, 3)
+	require.Len(t, p.during(silent(2), func() { require.ErrorIs(t, ring.Post(), ibv.ErrAcceptedUnknown) }), 2)
+	p.play(script{room: all})
+	require.NoError(t, ring.Post())
+	require.Zero(t, p.saw(calls))
+	addSends(t, ring, 1)
+	require.Equal(t, []uint64{3}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
+	p.complete(sent(1), sent(3))
+	pollSends(t, ring, 4)
+}
+
+// What failed is told, once, and all before it are done; those behind it fail
+// too, signalled or not.
+func TestSendRingTellsOfFailures(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	for _, foreign := range []bool{false, true} {
+		ring := sendRing(p, 8, 8)
+		addSends(t, ring, 8)
+		p.play(script{room: all})
+		require.NoError(t, ring.Post())
+		if foreign {
+			p.complete(sent(100)) // must not hide what comes behind it
+		}
+		// Of a failure, the other fields say nothing.
+		p.complete(ibv.WC{WRID: 2, Status: ibv.WCRemAccessErr, Opcode: ibv.WCRecv, ByteLen: math.MaxUint32, QPNum: 0x11},
+			ibv.WC{WRID: 3, Status: ibv.WCWRFlushErr, Opcode: math.MaxUint32, QPNum: 0x11})
+		n, err := ring.Poll()
+		require.Equal(t, 4, n)
+		var failed *ibv.CompletionError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, &ibv.CompletionError{WRID: 2, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11}, failed)
+		require.True(t, ring.Done(3))
+		require.False(t, ring.Done(4))
+		for number := range uint64(4) {
+			p.complete(ibv.WC{WRID: 4 + number, Status: ibv.WCWRFlushErr, QPNum: 0x11})
+		}
+		n, err = ring.Poll()
+		require.Equal(t, 4, n)
+		require.ErrorAs(t, err, &failed)
+		require.EqualValues(t, 4, failed.WRID)
+		require.Zero(t, ring.Outstanding())
+		pollSends(t, ring, 0)
+	}
+}
+
+// Completions that are not those of outstanding sends are told, and change
+// nothing; the others count.
+func TestSendRingTellsForeignCompletions(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 4, 1)
+	next := uint64(0)
+	for name, foreign := range map[string]func(next uint64) ibv.WC{
+		"done before":                  func(next uint64) ibv.WC { return sent(next - 1) },
+		"not added yet":                func(next uint64) ibv.WC { return sent(next + 3) },
+		"a large number":               func(uint64) ibv.WC { return sent(math.MaxUint64) },
+		"another queue pair's":         func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCSend, QPNum: 0x12} },
+		"another queue pair's failure": func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Status: ibv.WCWRFlushErr, QPNum: 0x12} },
+		"a receive":                    func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCRecv, QPNum: 0x11} },
+		"a write with immediate":       func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCRecvRDMAWithImm, QPNum: 0x11} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			addSends(t, ring, 3)
+			p.play(script{room: all})
+			require.NoError(t, ring.Post())
+			wc := foreign(next)
+			p.complete(wc)
+			n, err := ring.Poll()
+			require.Zero(t, n)
+			require.ErrorContains(t, err, fmt.Sprintf("a completion with WRID %#x is not the ring's", wc.WRID))
+			require.False(t, ring.Done(next))
+			p.complete(wc, sent(next), sent(next+2), wc)
+			n, err = ring.Poll()
+			require.Equal(t, 3, n)
+			require.ErrorContains(t, err, "is not the ring's")
+			require.Zero(t, ring.Outstanding())
+			next += 3
+		})
+	}
+}
+
+func TestSendRingPollFails(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 4, 1)
+	addSends(t, ring, 2)
+	p.play(script{room: all})
+	require.NoError(t, ring.Post())
+	p.complete(sent(1))
+	p.play(script{result: -1, errno: syscall.EIO})
+	n, err := ring.Poll()
+	require.Zero(t, n)
+	requireRefused(t, err, syscall.EIO, "poll completion queue")
+	require.Equal(t, 2, ring.Outstanding())
+	p.play(script{})
+	pollSends(t, ring, 2)
+}
+
+// Nothing of the work request that had the place before lives on.
+func TestSendRingClearsWhatWasBefore(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 1, 1)
+	add := func(opcode ibv.WROpcode, flags ibv.SendFlags, sges ...ibv.SGE) *ibv.SendWR {
+		wr, err := ring.Add(opcode, flags, sges...)
+		require.NoError(t, err)
+		return wr
+	}
+	finish := func() sawWR {
+		wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
+		require.Len(t, wrs, 1)
+		p.complete(sent(wrs[0].wrID))
+		pollSends(t, ring, 1)
+		return wrs[0]
+	}
+	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+	fillIn := []func(wr *ibv.SendWR){
+		func(wr *ibv.SendWR) { wr.SetImmData(ibv.ToBE32(1)) },
+		func(wr *ibv.SendWR) { wr.SetInvalidateRKey(2) },
+		func(wr *ibv.SendWR) { *wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: 3, RKey: 4} },
+		func(wr *ibv.SendWR) {
+			*wr.WR.Atomic() = ibv.SendWRWRAtomic{RemoteAddr: 5, CompareAdd: 6, Swap: 7, RKey: 8}
+		},
+		func(wr *ibv.SendWR) { *wr.WR.UD() = ibv.SendWRWRUD{AH: ah, RemoteQPN: 9, RemoteQKey: 10} },
+		func(wr *ibv.SendWR) { wr.QPType.XRC().RemoteSRQN = 11 },
+		func(wr *ibv.SendWR) { wr.TSO().HdrSz, wr.TSO().Mss = 12, 13 },
+		func(wr *ibv.SendWR) { wr.BindMW().RKey = 14 },
+		func(wr *ibv.SendWR) { wr.BindMW().BindInfo.Length, wr.BindMW().BindInfo.MWAccessFlags = 15, 16 },
+	}
+	fresh := *add(ibv.WRSend, 0)
+	finish()
+	for i, fill := range fillIn {
+		fill(add(ibv.WRRDMAWriteWithImm, ibv.SendFence, sge(1, 1)))
+		finish()
+		wr := *add(ibv.WRSend, 0)
+		wr.WRID = 0
+		require.Equal(t, fresh, wr, "number %d of what is filled in", i)
+		saw := finish()
+		require.Zero(t, saw.imm)
+		require.Zero(t, saw.ah)
+		require.Zero(t, saw.remoteQPN)
+		require.Zero(t, saw.numSGE)
+	}
+
+	// What is added after is the provider's as it is.
+	wr := add(ibv.WRRDMAWriteWithImm, 0, sge(2, 3))
+	*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: 3, RKey: 4}
+	wr.SetImmData(ibv.ToBE32(0x01020304))
+	saw := finish()
+	requireSGEs(t, []ibv.SGE{sge(2, 3)}, saw)
+	require.EqualValues(t, 1, saw.opcode) // IBV_WR_RDMA_WRITE_WITH_IMM
+	require.EqualValues(t, bigEndian(0x01020304), saw.imm)
+	require.Equal(t, [2]uint64{3, 4}, [2]uint64{saw.remoteAddr, saw.rkey})
+}
+
+// An Add that is refused changes nothing: neither the count nor the signalling.
+func TestSendRingAddRefused(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring := sendRing(p, 4, 2)
+	for range 2 {
+		for range 3 {
+			wr, err := ring.Add(ibv.WRSend, 0, sge(0, 0), sge(0, 1))
+			require.Nil(t, wr)
+			requireRefused(t, err, syscall.EINVAL, "2 scatter/gather entries are given, the chain has room for 1")
+		}
+		addSends(t, ring, 1)
+	}
+	wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
+	require.Equal(t, []uint64{0, 1}, ids(wrs))
+	require.Equal(t, ".S", signals(wrs))
+}
+
+func TestSendRingRefused(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	const cqe, queue = 8, 6
+	usual := sizes{cqe: cqe, send: queue, recv: 1}
+	p.play(script{room: all})
+	for _, tt := range []struct {
+		name             string
+		n, maxSGE, every int
+		sizes            sizes
+		errno            syscall.Errno
+		says             string
+	}{
+		{"none signalled", 4, 1, 0, usual, syscall.EINVAL, "of 4 work requests, one in 0 cannot be signalled"},
+		{"fewer than none", 4, 1, -1, usual, syscall.EINVAL, "one in -1"},
+		{"one in more than there are", 4, 1, 5, usual, syscall.EINVAL, "one in 5"},
+		{"no work requests", 0, 1, 1, usual, syscall.EINVAL, "of 0 work requests"},
+		{"fewer than no work requests", -1, 1, 1, usual, syscall.EINVAL, "of -1 work requests"},
+		{"no entries but fewer", 4, -1, 1, usual, syscall.EINVAL, "0 entries or more"},
+		{"more than the queue", 7, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
+		{"more than anything", math.MaxInt, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
+		{"more than the completion queue", 6, 1, 1, sizes{cqe: 5, send: queue, recv: 1}, syscall.ENOMEM, "the completion queue has room for 5"},
+		{"all signalled", 4, 1, 1, sizes{cqe: cqe, send: queue, signalAllSends: true}, syscall.EINVAL, "SQSigAll"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			p.resize(tt.sizes)
+			ring, err := ibv.NewSendRing(p.qp, tt.n, tt.maxSGE, tt.every)
+			require.Nil(t, ring)
+			requireRefused(t, err, tt.errno, tt.says)
+		})
+	}
+	p.resize(sizes{cqe: queue, send: queue})
+	for _, every := range []int{1, queue} {
+		_, err := ibv.NewSendRing(p.qp, queue, 0, every)
+		require.NoError(t, err, "as large as the queues")
+	}
+	p.refuse(queryQP, syscall.EACCES)
+	_, err := ibv.NewSendRing(p.qp, 4, 1, 1)
+	requireRefused(t, err, syscall.EACCES, "query queue pair 0x11")
+	p.refuse(none, 0)
+	p.call("provider_share_cq")
+	_, err = ibv.NewSendRing(p.qp, 4, 1, 1)
+	requireRefused(t, err, syscall.EINVAL, "its receives complete on the same completion queue")
+	require.Zero(t, p.saw(calls), "nothing is posted by making a ring")
+}
+
+// sendQueue is a device's send queue as strict as any: what was taken keeps its
+// place until a completion of it, or of a later one, was polled.
+type sendQueue struct {
+	p        *provider
+	size     int
+	occupied []sawWR
+	executed int // how many of them the device is done with
+}
+
+func (q *sendQueue) take(wrs []sawWR) {
+	q.occupied = append(q.occupied, wrs...)
+	require.LessOrEqual(q.p.t, len(q.occupied), q.size, "the send queue overflows")
+}
+
+// execute lets the device do at most so many in order, and complete those that
+// are signalled.
+func (q *sendQueue) execute(n int) {
+	for ; n > 0 && q.executed < len(q.occupied); n-- {
+		wr := q.occupied[q.executed]
+		q.executed++
+		if wr.sendFlags&uint64(ibv.SendSignaled) != 0 {
+			q.p.complete(sent(wr.wrID))
+		}
+	}
+}
+
+// free takes away the first n, whose end was heard of.
+func (q *sendQueue) free(n int) {
+	require.LessOrEqual(q.p.t, n, q.executed, "said to be done before the device was")
+	q.occupied, q.executed = q.occupied[n:], q.executed-n
+}
+
+// Whatever the sizes and whatever is done in whatever order, the send queue never
+// overflows, every send is posted once and in order, and the ring goes on.
+func TestSendRingNeverGetsStuck(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	for n := 1; n <= 9; n++ {
+		for every := 1; every <= n; every++ {
+			p.resize(sizes{cqe: n, send: uint32(n)})
+			random := rand.New(rand.NewPCG(uint64(n), uint64(every)))
+			ring := sendRing(p, n, every)
+			queue := &sendQueue{p: p, size: n}
+			added, posted, done, signalled := 0, 0, 0, 0
+			post := func(room int) {
+				s := script{room: all}
+				if waiting := added - posted; room < waiting {
+					s = full(room)
+				}
+				wrs := p.during(s, func() { require.Equal(t, s.room != all, ring.Post() != nil) })
+				for _, wr := range wrs {
+					require.EqualValues(t, posted, wr.wrID)
+					posted++
+				}
+				signalled += len(signals(wrs)) - len(signals(unsignalled(wrs)))
+				queue.take(wrs)
+			}
+			poll := func() int {
+				k, err := ring.Poll()
+				require.NoError(t, err)
+				queue.free(k)
+				done += k
+				return k
+			}
+			for range 1000 {
+				switch random.IntN(4) {
+				case 0:
+					for range random.IntN(n + 1) {
+						wr, err := ring.Add(ibv.WRSend, 0)
+						require.Equal(t, added-done == n, err != nil)
+						if err != nil {
+							require.ErrorIs(t, err, ibv.ErrRingFull)
+							break
+						}
+						require.EqualValues(t, added, wr.WRID)
+						added++
+					}
+				case 1:
+					post(random.IntN(n + 1))
+				case 2:
+					queue.execute(random.IntN(n + 1))
+				case 3:
+					poll()
+				}
+				require.Equal(t, added-done, ring.Outstanding())
+				require.Equal(t, done > 0, ring.Done(uint64(max(done, 1)-1)))
+				require.False(t, ring.Done(uint64(done)))
+				if added-done == n {
+					// Full: it must be enough that the device does its work.
+					post(n)
+					queue.execute(n)
+					require.Positive(t, poll(), "stuck: one in %d of %d is signalled", every, n)
+				}
+			}
+			post(n)
+			queue.execute(n)
+			poll()
+			require.Equal(t, added, posted)
+			require.Less(t, ring.Outstanding(), every, "so many in a row are not signalled")
+			require.Greater(t, added, 100, "the test must do something")
+			if every > 1 {
+				require.Less(t, signalled, added)
+			}
+		}
+	}
+}
+
+// unsignalled are those of the work requests that complete in silence.
+func unsignalled(wrs []sawWR) []sawWR {
+	var list []sawWR
+	for _, wr := range wrs {
+		if wr.sendFlags&uint64(ibv.SendSignaled) == 0 {
+			list = append(list, wr)
+		}
+	}
+	return list
+}
+
+func TestSendRingDoesNotAllocate(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	if !ccall.Direct() {
+		return // a call costs memory then
+	}
+	const n, times = 4, 100
+	ring := sendRing(p, n, 1) // so that each poll finds as many as it takes
+	p.play(script{room: all})
+	for number := range uint64(n * (times + 1)) { // it runs once more than it measures
+		p.complete(sent(number))
+	}
+	done := 0
+	require.Zero(t, testing.AllocsPerRun(times, func() {
+		for range n {
+			if _, err := ring.Add(ibv.WRSend, 0, ibv.SGE{Length: 8}); err != nil {
+				panic(err)
+			}
+		}
+		if err := ring.Post(); err != nil {
+			panic(err)
+		}
+		k, err := ring.Poll()
+		if err != nil {
+			panic(err)
+		}
+		done += k
+	}))
+	require.Equal(t, n*(times+1), done)
+}
