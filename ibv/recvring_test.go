@@ -671,3 +671,23 @@ func TestRecvRingDoesNotAllocate(t *testing.T) {
 	}))
 	require.Equal(t, n*(times+1), sum)
 }
+
+// The example does what it says, with buffers that are used again.
+func TestRecvRingExample(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring, posted := recvRing(p, 4, 16)
+	for i := range 9 {
+		p.complete(ibv.WC{WRID: posted[i%4].wrID, Opcode: ibv.WCRecv, ByteLen: uint32(i), QPNum: 0x11})
+	}
+	var lengths []int
+	require.NoError(t, receive(ring, 9, func(message []byte) { lengths = append(lengths, len(message)) }))
+	require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, lengths)
+
+	require.NoError(t, ring.Flush())
+	p.complete(ibv.WC{WRID: posted[3].wrID, Status: ibv.WCWRFlushErr})
+	var failed *ibv.CompletionError
+	require.ErrorAs(t, receive(ring, 1, nil), &failed)
+}

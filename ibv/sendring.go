@@ -17,7 +17,7 @@ func (*ringFull) Error() string {
 func (*ringFull) Unwrap() error { return syscall.EAGAIN }
 
 // SendRing sends with few completions: only one work request in so many is
-// signalled, and its completion tells that all before it are done too. The ring
+// signalled, at least, and its completion tells that all before it are done too. The ring
 // keeps count, so the send queue never fills up with work whose end nobody would
 // hear of. One goroutine at a time may use it, and nothing else may post sends to
 // the queue pair or poll its send completion queue.
@@ -74,20 +74,21 @@ func (r *SendRing) Len() int { return r.chain.Len() }
 // as Poll has seen.
 func (r *SendRing) Outstanding() int { return int(r.added - r.done) }
 
-// Add fills in the next work request: its operation, its flags, where
-// SendSignaled is the ring's to set, and its buffers in order. The result can be
-// patched until Post, with a remote address or an address handle, without which a
-// UD send is a fault in the provider; its WRID is the number that Done is compared
-// with, and is not to be changed. The error is [ErrRingFull], or says that there
-// are too many entries.
+// Add fills in the next work request: its operation, its flags, and its buffers
+// in order. SendSignaled among the flags has it signalled although its turn is not
+// come: the last one, say, before the caller waits until nothing is outstanding,
+// for those behind the last signalled one are never known to be done. The result
+// can be patched until Post, with a remote address or an address handle, without
+// which a UD send is a fault in the provider; its WRID is the number that Done is
+// compared with, and neither that nor SendSignaled is to be changed. The error is
+// [ErrRingFull], or says that there are too many entries.
 func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, error) {
 	if r.Outstanding() == r.Len() {
 		return nil, ErrRingFull
 	}
 	slot := r.slot(r.added)
-	// Signalled: one in so many, and the one that makes the ring full, for else
+	// Signalled too: one in so many, and the one that makes the ring full, for else
 	// nothing would ever tell that there is room again.
-	flags &^= SendSignaled
 	if r.added+1-r.signalled >= r.every || r.added+1-r.done == uint64(r.Len()) {
 		flags |= SendSignaled
 	}

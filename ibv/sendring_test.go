@@ -97,23 +97,35 @@ func TestSendRingSignals(t *testing.T) {
 	}
 }
 
-// The ring decides on signalling; all other flags are the caller's.
+// All flags are the caller's. What the caller wants signalled is, and those
+// behind it are counted from there.
 func TestSendRingFlags(t *testing.T) {
 	p := ringProvider(t)
 	if p == nil {
 		return
 	}
-	ring := sendRing(p, 8, 3)
-	for i := range 6 {
-		_, err := ring.Add(ibv.WRSend, []ibv.SendFlags{ibv.SendSignaled, 0}[i%2]|ibv.SendFence|ibv.SendInline)
+	ring := sendRing(p, 12, 3)
+	for _, signalled := range ".....S.S..SS" {
+		flags := ibv.SendFence | ibv.SendInline
+		if signalled == 'S' {
+			flags |= ibv.SendSignaled
+		}
+		_, err := ring.Add(ibv.WRSend, flags)
 		require.NoError(t, err)
 	}
 	wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
 	require.EqualValues(t, addressOf(p.qp), p.saw(theObject))
-	require.Equal(t, "..S..S", signals(wrs))
+	require.Equal(t, "..S..S.S..SS", signals(wrs))
 	for _, wr := range wrs {
 		require.EqualValues(t, ibv.SendFence|ibv.SendInline, wr.sendFlags&^uint64(ibv.SendSignaled))
 	}
+
+	// So nothing need stay outstanding.
+	for _, number := range []uint64{2, 5, 7, 10, 11} {
+		p.complete(sent(number))
+	}
+	pollSends(t, ring, 12)
+	require.Zero(t, ring.Outstanding())
 }
 
 // Only what is known to be done makes room, and a completion tells of all before
@@ -597,4 +609,40 @@ func TestSendRingDoesNotAllocate(t *testing.T) {
 		done += k
 	}))
 	require.Equal(t, n*(times+1), done)
+}
+
+// The example writes all of it, and does not return before the end.
+func TestSendRingExample(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	const length = 2<<16 + 5
+	buf, err := ibv.AllocBuffer(length)
+	require.NoError(t, err)
+	mr, err := p.qp.PD.RegMR(buf, 0)
+	require.NoError(t, err)
+	p.play(script{room: all})
+
+	// All fit in: only the end is heard of.
+	ring := sendRing(p, 4, 4)
+	p.complete(sent(2))
+	require.NoError(t, write(ring, mr, 0x1000000, 7))
+	wrs := p.took()
+	require.Equal(t, "..S", signals(wrs))
+	for i, wr := range wrs {
+		require.Zero(t, wr.opcode) // IBV_WR_RDMA_WRITE
+		require.Equal(t, [2]uint64{0x1000000 + uint64(i)<<16, 7}, [2]uint64{wr.remoteAddr, wr.rkey})
+		require.Equal(t, [][3]uint64{{addressOf(&buf[i<<16]), uint64([]int{1 << 16, 1 << 16, 5}[i]), 0x1234}}, wr.sges)
+	}
+
+	// Each has to wait for the one before.
+	ring = sendRing(p, 1, 1)
+	p.complete(sent(0), sent(1), ibv.WC{WRID: 2, Status: ibv.WCRemAccessErr, QPNum: 0x11})
+	var failed *ibv.CompletionError
+	require.ErrorAs(t, write(ring, mr, 0x1000000, 7), &failed)
+	require.EqualValues(t, 2, failed.WRID)
+	require.EqualValues(t, 0x1000000+2<<16, p.took()[0].remoteAddr)
+	require.NoError(t, mr.Close())
+	require.NoError(t, buf.Free())
 }

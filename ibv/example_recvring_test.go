@@ -1,0 +1,47 @@
+package ibv_test
+
+import (
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Messages as they come, each from a buffer that is given back.
+func ExampleRecvRing() {
+	var qp *ibv.QP // connected; its receives complete on a completion queue of their own
+	ring, err := ibv.NewRecvRing(qp, 64, 4096)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if err := receive(ring, 1000, func(message []byte) { fmt.Printf("%q\n", message) }); err != nil {
+		log.Fatal(err)
+	}
+	// Until its queue pair is closed, the device may write to the ring's buffers.
+	if err := qp.Close(); err != nil {
+		log.Fatal(err)
+	}
+	if err := ring.Close(); err != nil {
+		log.Fatal(err)
+	}
+}
+
+// receive handles so many messages.
+func receive(ring *ibv.RecvRing, messages int, handle func(message []byte)) error {
+	in := make([]ibv.Received, 16)
+	for messages > 0 {
+		got, err := ring.Poll(in[:min(messages, len(in))]) // 0 says that nothing came
+		for i := range in[:got] {
+			if err := in[i].WC.Err(); err != nil {
+				return err
+			}
+			handle(in[i].Data) // not to be kept beyond Release
+		}
+		messages -= got
+		if err := errors.Join(err, ring.Release(in[:got]...)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
