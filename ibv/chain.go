@@ -14,7 +14,7 @@ import (
 // to prepare. The block is in the Go heap, in memory that the collector does not
 // look into: its pointers point into itself, so they neither need to keep
 // anything alive nor ever change. Posting all of it is up to the chains that
-// users see, because a generic method in between costs a nanosecond.
+// users see, whose methods are small enough to be inlined.
 type chain[WR any] struct {
 	wrs    []WR
 	sges   []SGE // maxSGE for each work request
@@ -94,31 +94,32 @@ func (c *chain[WR]) notSet(i, sges int) error {
 	return act.invalid("%d scatter/gather entries are given, the chain has room for %d", sges, c.maxSGE)
 }
 
-// index is the number of the work request at an address in the chain from
-// first on and before end, or -1.
-func (c *chain[WR]) index(p unsafe.Pointer, first, end int) int {
-	if p == nil {
-		return -1
-	}
-	size := unsafe.Sizeof(*new(WR))
-	// Safe: the addresses are compared, nothing is followed.
-	distance := uintptr(p) - uintptr(unsafe.Pointer(&c.wrs[0]))
-	i := distance / size
-	if distance%size != 0 || i < uintptr(first) || i >= uintptr(end) {
-		return -1
-	}
-	return int(i)
+// whole is the list of all work requests.
+func (c *chain[WR]) whole() ccall.List {
+	return ccall.List{First: unsafe.Pointer(&c.wrs[0]), Len: len(c.wrs)}
 }
 
-// refused sorts out what a provider's refusal means.
-func (c *chain[WR]) refused(op postOp, result, errno int32, refused unsafe.Pointer, first, end int) (int, error) {
-	i := c.index(refused, first, end)
+// index is the number of the work request at an address among n that lie one
+// behind the other, or -1. The address may be anything.
+func index[WR any](address uintptr, first unsafe.Pointer, n int) int {
+	size := unsafe.Sizeof(*new(WR))
+	distance := address - uintptr(first)
+	if address == 0 || distance%size != 0 || distance/size >= uintptr(n) {
+		return -1
+	}
+	return int(distance / size)
+}
+
+// listRefused sorts out what a provider's refusal of work requests that lie one
+// behind the other means.
+func listRefused[WR any](op postOp, l *ccall.List, result, errno int32, bad uintptr) (int, error) {
+	i := index[WR](bad, l.First, l.Len)
 	switch {
 	case i >= 0:
-		return i - first, postFailed(op, result, errno, false)
+		return i, postFailed(op, result, errno, false)
 	case result == 0:
 		// No provider leaves a pointer to somewhere else on purpose.
-		return end - first, nil
+		return l.Len, nil
 	default:
 		return -1, postFailed(op, result, errno, true)
 	}
@@ -145,12 +146,13 @@ func (c *chain[WR]) postRange(op postOp, slot uintptr, object unsafe.Pointer, fi
 	successor := *next
 	*next = 0
 	// Safe: C gets its own object, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[first]))
+	list := ccall.List{First: unsafe.Pointer(&c.wrs[first]), Len: end - first}
+	result, errno, bad := ccall.Post(slot, object, list.First)
 	*next = successor
-	if result == 0 && refused == nil {
-		return end - first, nil
+	if result == 0 && bad == 0 {
+		return list.Len, nil
 	}
-	return c.refused(op, result, errno, refused, first, end)
+	return listRefused[WR](op, &list, result, errno, bad)
 }
 
 // noRange is the error for a range that the chain does not have.

@@ -65,14 +65,14 @@ func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, p
 	}
 	c.link(picked[len(picked)-1], len(c.wrs))
 	// Safe: as in post.
-	result, errno, refused := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
+	result, errno, bad := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
 	c.relink(picked)
-	if result == 0 && refused == nil {
+	if result == 0 && bad == 0 {
 		return len(picked), nil
 	}
-	bad := c.index(refused, 0, len(c.wrs))
+	refused := index[WR](bad, unsafe.Pointer(&c.wrs[0]), len(c.wrs))
 	for k, i := range picked {
-		if i == bad {
+		if i == refused {
 			return k, postFailed(op, result, errno, false)
 		}
 	}

@@ -22,33 +22,18 @@ import (
 // list must end. PostRecv allocates nothing, and may be called from any
 // goroutine.
 func (qp *QP) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
-	if wr == nil {
-		return nil, nil
-	}
-	if qp.SRQ != nil {
-		return wr, ErrSRQAttached
-	}
 	// Safe: C gets its own queue pair, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(wr))
-	if result == 0 && refused == nil {
-		return nil, nil
-	}
-	return refusedRecv(opPostRecv, wr, result, errno, uintptr(refused))
+	p, err := ccall.PostFrom(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(wr), unsafe.Pointer(qp.SRQ), recvFromRefused)
+	return (*RecvWR)(p), err
 }
 
 // PostRecv posts the list of receive work requests that starts at wr to the
 // shared receive queue, as ibv_post_srq_recv(3) does. In everything else it is
 // like [QP.PostRecv].
 func (srq *SRQ) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
-	if wr == nil {
-		return nil, nil
-	}
 	// Safe: as in QP.PostRecv.
-	result, errno, refused := ccall.Post(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(wr))
-	if result == 0 && refused == nil {
-		return nil, nil
-	}
-	return refusedRecv(opPostSRQRecv, wr, result, errno, uintptr(refused))
+	p, err := ccall.PostFrom(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(wr), nil, srqRecvFromRefused)
+	return (*RecvWR)(p), err
 }
 
 // PostSend posts the list of send work requests that starts at wr to the queue
@@ -58,47 +43,50 @@ func (srq *SRQ) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 // this or of a later work request has been polled. PostSend allocates nothing,
 // and may be called from any goroutine.
 func (qp *QP) PostSend(wr *SendWR) (bad *SendWR, err error) {
-	if wr == nil {
-		return nil, nil
-	}
 	// Safe: as in PostRecv.
-	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(wr))
-	if result == 0 && refused == nil {
-		return nil, nil
-	}
-	return refusedSend(opPostSend, wr, result, errno, uintptr(refused))
+	p, err := ccall.PostFrom(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(wr), nil, sendFromRefused)
+	return (*SendWR)(p), err
 }
 
-// refusedRecv sorts out what a provider's refusal means. A result of 0 with
+// What a refusal of each post means.
+
+func recvFromRefused(wr unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
+	if errno == ccall.NotAsked && wr != nil {
+		return wr, ErrSRQAttached
+	}
+	return fromRefused[RecvWR](opPostRecv, wr, result, errno, bad)
+}
+
+func srqRecvFromRefused(wr unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
+	return fromRefused[RecvWR](opPostSRQRecv, wr, result, errno, bad)
+}
+
+func sendFromRefused(wr unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
+	return fromRefused[SendWR](opPostSend, wr, result, errno, bad)
+}
+
+// fromRefused sorts out what a provider's refusal means. A result of 0 with
 // something that is not in the list is none: no provider leaves a foreign
-// pointer on purpose. What the provider left is an address until it has been
-// found in the list, for it may be the address of anything.
-func refusedRecv(op postOp, wr *RecvWR, result, errno int32, refused uintptr) (*RecvWR, error) {
-	bad := find(wr, refused, func(e *RecvWR) *RecvWR { return e.Next })
-	if bad == nil && result == 0 {
+// pointer on purpose. What the provider left is a number until it has been found
+// in the list, for it may be the address of anything.
+func fromRefused[WR any](op postOp, first unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
+	// Safe: it is the list that was posted.
+	refused := find((*WR)(first), bad)
+	if refused == nil && result == 0 {
 		return nil, nil
 	}
-	return bad, postFailed(op, result, errno, bad == nil)
-}
-
-// refusedSend is refusedRecv for sends.
-func refusedSend(op postOp, wr *SendWR, result, errno int32, refused uintptr) (*SendWR, error) {
-	bad := find(wr, refused, func(e *SendWR) *SendWR { return e.Next })
-	if bad == nil && result == 0 {
-		return nil, nil
-	}
-	return bad, postFailed(op, result, errno, bad == nil)
+	return unsafe.Pointer(refused), postFailed(op, result, errno, refused == nil)
 }
 
 // find is the element with an address in the list that starts at first, or nil.
 // A list that runs in a circle, which a full queue may have cut short, is walked
 // once: a second pointer at twice the speed meets the first one.
-func find[T any](first *T, address uintptr, next func(*T) *T) *T {
+func find[WR any](first *WR, address uintptr) *WR {
 	if address == 0 {
 		return nil
 	}
 	fast := first
-	for slow := first; slow != nil; slow = next(slow) {
+	for slow := first; slow != nil; slow = successor(slow) {
 		if uintptr(unsafe.Pointer(slow)) == address {
 			return slow
 		}
@@ -107,7 +95,7 @@ func find[T any](first *T, address uintptr, next func(*T) *T) *T {
 				if uintptr(unsafe.Pointer(fast)) == address {
 					return fast
 				}
-				fast = next(fast)
+				fast = successor(fast)
 			}
 		}
 		if fast != nil && fast == slow {
@@ -115,4 +103,10 @@ func find[T any](first *T, address uintptr, next func(*T) *T) *T {
 		}
 	}
 	return nil
+}
+
+// successor is what a work request's Next points to.
+func successor[WR any](wr *WR) *WR {
+	// Safe: every kind of work request has its Next there.
+	return *(**WR)(unsafe.Add(unsafe.Pointer(wr), nextWord*wordSize))
 }

@@ -11,7 +11,8 @@ import (
 // again at once: the work requests are the caller's again when a post returns,
 // only the buffers are the device's. One goroutine at a time may use it.
 type RecvChain struct {
-	list chain[RecvWR]
+	whole ccall.List
+	list  chain[RecvWR]
 }
 
 // NewRecvChain makes a chain of n receive work requests with room for maxSGE
@@ -22,7 +23,7 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &RecvChain{c}, nil
+	return &RecvChain{c.whole(), c}, nil
 }
 
 // Len is the number of work requests.
@@ -57,18 +58,8 @@ func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
 // a shared receive queue gives [ErrSRQAttached]: use PostSRQ. Nothing is
 // allocated, whatever the result. See ibv_post_recv(3).
 func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
-	if qp.SRQ != nil {
-		return 0, ErrSRQAttached
-	}
-	if len(c.list.wrs) == 0 {
-		return 0, nil
-	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(&c.list.wrs[0]))
-	if result == 0 && refused == nil {
-		return len(c.list.wrs), nil
-	}
-	return c.list.refused(opPostRecv, result, errno, refused, 0, len(c.list.wrs))
+	return ccall.PostList(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), &c.whole, unsafe.Pointer(qp.SRQ), recvListRefused)
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
@@ -82,18 +73,24 @@ func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) 
 
 // PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
 func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
-	if len(c.list.wrs) == 0 {
-		return 0, nil
-	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(&c.list.wrs[0]))
-	if result == 0 && refused == nil {
-		return len(c.list.wrs), nil
-	}
-	return c.list.refused(opPostSRQRecv, result, errno, refused, 0, len(c.list.wrs))
+	return ccall.PostList(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), &c.whole, nil, srqRecvListRefused)
 }
 
 // PostSRQRange is PostRange for a shared receive queue.
 func (c *RecvChain) PostSRQRange(srq *SRQ, first, end int) (accepted int, err error) {
 	return c.list.postRange(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), first, end)
+}
+
+// What a refusal of each post means.
+
+func recvListRefused(l *ccall.List, result, errno int32, bad uintptr) (int, error) {
+	if errno == ccall.NotAsked && l.Len > 0 {
+		return 0, ErrSRQAttached
+	}
+	return listRefused[RecvWR](opPostRecv, l, result, errno, bad)
+}
+
+func srqRecvListRefused(l *ccall.List, result, errno int32, bad uintptr) (int, error) {
+	return listRefused[RecvWR](opPostSRQRecv, l, result, errno, bad)
 }

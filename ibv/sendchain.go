@@ -10,7 +10,8 @@ import (
 // posted in one call, whole or in part, as often as one likes. One goroutine at a
 // time may use it.
 type SendChain struct {
-	list chain[SendWR]
+	whole ccall.List
+	list  chain[SendWR]
 }
 
 // NewSendChain makes a chain of n send work requests with room for maxSGE
@@ -24,7 +25,7 @@ func NewSendChain(n, maxSGE int) (*SendChain, error) {
 	for i := range c.wrs {
 		c.wrs[i].Opcode, c.wrs[i].SendFlags = WRSend, SendSignaled
 	}
-	return &SendChain{c}, nil
+	return &SendChain{c.whole(), c}, nil
 }
 
 // Len is the number of work requests.
@@ -59,19 +60,17 @@ func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sg
 // [ErrAcceptedUnknown] then. Nothing is allocated, whatever the result. See
 // ibv_post_send(3).
 func (c *SendChain) Post(qp *QP) (accepted int, err error) {
-	if len(c.list.wrs) == 0 {
-		return 0, nil
-	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
-	result, errno, refused := ccall.Post(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(&c.list.wrs[0]))
-	if result == 0 && refused == nil {
-		return len(c.list.wrs), nil
-	}
-	return c.list.refused(opPostSend, result, errno, refused, 0, len(c.list.wrs))
+	return ccall.PostList(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), &c.whole, nil, sendListRefused)
 }
 
 // PostRange is Post for the work requests from first on and before end. An empty
 // range is a success. accepted counts from first.
 func (c *SendChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
 	return c.list.postRange(opPostSend, uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), first, end)
+}
+
+// sendListRefused says what a refusal of Post means.
+func sendListRefused(l *ccall.List, result, errno int32, bad uintptr) (int, error) {
+	return listRefused[SendWR](opPostSend, l, result, errno, bad)
 }

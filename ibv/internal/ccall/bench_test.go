@@ -23,6 +23,15 @@ func BenchmarkPost(b *testing.B) {
 			}
 		})
 	}
+	if Direct() {
+		b.Run("direct, list", func(b *testing.B) {
+			b.ReportAllocs()
+			l := &List{First: list, Len: 1}
+			for range b.N {
+				PostList(fn, nil, l, nil, nil)
+			}
+		})
+	}
 	b.Run("portable", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
@@ -36,6 +45,6 @@ func BenchmarkPoll(b *testing.B) {
 	wc := unsafe.Pointer(new([4]int64))
 	b.ReportAllocs()
 	for range b.N {
-		Poll(fn, nil, 1, wc)
+		Poll(fn, nil, wc, 1, nil)
 	}
 }

@@ -1,6 +1,7 @@
 package ccall
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,10 +85,74 @@ func symbol(t testing.TB, name string) uintptr {
 
 type way struct {
 	name string
-	post func(uintptr, unsafe.Pointer, unsafe.Pointer) (int32, int32, unsafe.Pointer)
-	poll func(uintptr, unsafe.Pointer, int32, unsafe.Pointer) (int32, int32)
+	post postFunc
+	poll func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)
 
 	alignment int64 // of the stack pointer that C gets
+}
+
+// asPost makes of a PostFrom what Post is.
+func asPost(from fromFunc) postFunc {
+	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+		shown := new(int64)
+		got, err := from(fn, object, list, nil, func(first unsafe.Pointer, r, e int32, b uintptr) (unsafe.Pointer, error) {
+			result, errno, bad = r, e, b
+			if first != list {
+				panic("refused was given another list")
+			}
+			return unsafe.Pointer(shown), errRefused
+		})
+		return checked(result, errno, bad, got == unsafe.Pointer(shown), got == nil, err)
+	}
+}
+
+// asPostOf makes of a PostList what Post is.
+func asPostOf(postList listFunc) postFunc {
+	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+		l := &List{First: list, Len: 7}
+		got, err := postList(fn, object, l, nil, func(refused *List, r, e int32, b uintptr) (int, error) {
+			result, errno, bad = r, e, b
+			if refused != l {
+				panic("refused was given another list")
+			}
+			return 3, errRefused
+		})
+		if l.bad != 0 {
+			panic("the list is not fit for another call")
+		}
+		return checked(result, errno, bad, got == 3, got == 7, err)
+	}
+}
+
+var errRefused = errors.New("refused")
+
+// checked passes on what a refusal was given, and panics unless the caller got what refused returned, and what it should
+// get when refused was not called.
+func checked(result, errno int32, bad uintptr, refused, accepted bool, err error) (int32, int32, uintptr) {
+	called := result != 0 || bad != 0
+	if called != refused || called != (err == errRefused) || called == accepted || !called && err != nil {
+		panic(fmt.Sprint("result ", result, ", bad ", bad, ", refused ", refused, ", accepted ", accepted, ": ", err))
+	}
+	return result, errno, bad
+}
+
+// counted makes of a Poll what poll is.
+func counted(pollInto pollFunc) func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
+	return func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
+		got, err := pollInto(fn, cq, wc, int(n), func(queue unsafe.Pointer, r, e int32) (int, error) {
+			result, errno = r, e
+			if queue != cq {
+				panic("failed was given another queue")
+			}
+			return 3, errRefused
+		})
+		if failed := result < 0; failed != (err == errRefused) || failed && got != 3 || !failed && err != nil {
+			panic(fmt.Sprint("result ", result, ", got ", got, ": ", err))
+		} else if !failed {
+			result = int32(got)
+		}
+		return result, errno
+	}
 }
 
 // What the conventions want the stack pointer to be a multiple of, and what it is on the portable way: purego gives C on
@@ -104,18 +169,24 @@ func alignmentExcept(architectures ...string) int64 {
 	return 16
 }
 
-// bothWays runs a test over what the package uses here, over what it would use with another Go, and over the portable way.
+// bothWays runs a test over the calls that the package makes here, those it would make with another Go, and the portable
+// way.
 func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 	chosen := "direct"
 	if !Direct() {
 		chosen = "chosen"
 	}
 	ways := []way{
-		{chosen, Post, Poll, alignment},
+		{chosen, Post, counted(Poll), alignment},
+		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment},
+		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment},
 		{"portable", postPortable, pollPortable, portableAlignment},
 	}
 	if inRegisters {
-		ways = append(ways, way{"direct, arguments on the stack", post, poll, alignment})
+		ways = append(ways,
+			way{"direct, step by step", post, poll, alignment},
+			way{"direct, step by step, from", asPost(postFrom), counted(pollInto), alignment},
+			way{"direct, step by step, list", asPostOf(postList), counted(pollInto), alignment})
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) { test(t, w) })

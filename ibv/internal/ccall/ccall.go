@@ -1,7 +1,7 @@
 // Package ccall calls C function pointers at nearly the price C pays.
 //
-// The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post] and
-// [Poll] make that jump. On Linux for amd64, arm64, ppc64le, riscv64 and s390x (without cgo from Go 1.27 on), and on
+// The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post],
+// [PostFrom], [PostList] and [Poll] make that jump. On Linux for amd64, arm64, ppc64le, riscv64 and s390x (without cgo from Go 1.27 on), and on
 // freebsd/amd64, they are a direct call, a few instructions of assembly; elsewhere, and whenever the start-up check does
 // not recognise the Go runtime, they go through purego, with the same results, for two allocations and about a hundred
 // nanoseconds more. [Direct] tells which.
@@ -30,15 +30,16 @@
 //     stack pointer, as the assembler marks this one to do.
 //   - C keeps the registers the call needs afterwards. Go's assembly convention keeps none but the current goroutine's and
 //     a constant zero, which the call sees to, and the compiler sets up its own again after a call into assembly.
-//   - The out-slot for bad lies on the system stack. No Go pointer is stored where the collector would have to know.
+//   - The out-slot for bad lies on the system stack, or is a number in a [List]. No Go pointer is stored where the
+//     collector would have to know.
 //
 // # What the C function must keep to
 //
 // The garbage collector waits for the call: to stop the world, which it does twice a cycle, every goroutine that runs has
 // to stop first, and this one cannot before C returns. From then on the other goroutines wait too. So the C function must
 // be short and must not block. It must not call back into Go. A fault inside it ends the process, as it would end a C
-// program: no recover catches it, no deferred function runs, and the runtime's report shows the goroutine with this
-// package's Post or Poll and who called it. It has the thread's stack, less what is in use: usually 8 MiB with glibc,
+// program: no recover catches it, no deferred function runs, and the runtime's report shows the goroutine with the
+// function that made the call and who called that. It has the thread's stack, less what is in use: usually 8 MiB with glibc,
 // 128 KiB with musl.
 //
 // # Choosing
@@ -47,20 +48,62 @@
 // Any other value is ignored.
 package ccall
 
-import "unsafe"
+import (
+	"math"
+	"unsafe"
+)
 
-// Post calls result = fn(object, list, &bad): the shape of the provider operations behind ibv_post_recv, ibv_post_send
-// and ibv_post_srq_recv. bad is cleared before the call. When result is -1, errno is the C errno, read in the same call;
-// otherwise it is 0. fn must not be zero.
-func Post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer) {
-	return callPost(fn, object, list)
+// The calls. They are variables because there are several ways to make them: one is chosen when the program starts, and
+// nothing writes them after that. A caller that does nothing but make the call can be inlined into its own callers, which
+// leaves a single call of Go's on the way to C.
+var (
+	// Post calls result = fn(object, list, &bad): the shape of the provider operations behind ibv_post_recv,
+	// ibv_post_send and ibv_post_srq_recv. bad is cleared before the call, and is a number because C may have left
+	// anything there. When result is -1, errno is the C errno, read in the same call; otherwise it is 0. fn must not be
+	// zero.
+	Post postFunc
+
+	// PostFrom is Post for a list that starts at first, and returns nil if all of it was accepted, or if first is nil.
+	// Otherwise, and without a call if unless is not nil, the results are those of refused.
+	PostFrom fromFunc
+
+	// PostList is PostFrom for a [List], and returns its length if all of it was accepted.
+	PostList listFunc
+
+	// Poll calls fn(cq, n, into), the shape of the provider operation behind ibv_poll_cq, unless n is 0, and returns how
+	// many there were. The results are those of failed if C's is negative. No more than math.MaxInt32 are asked for.
+	Poll pollFunc
+)
+
+func init() { Post, PostFrom, PostList, Poll = choose() }
+
+type (
+	postFunc = func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
+	fromFunc = func(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefused) (bad unsafe.Pointer, err error)
+	listFunc = func(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer, refused ListRefused) (accepted int, err error)
+	pollFunc = func(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (got int, err error)
+)
+
+// List is a list of work requests that is posted again and again. One call at a time may have it.
+type List struct {
+	First unsafe.Pointer // the first work request
+	Len   int
+
+	// bad is where C stores which one it refused. It is 0 between calls, so it need not be cleared before one: a store
+	// less on the way to the lock that C takes, which waits for them all.
+	bad uintptr
 }
 
-// Poll calls result = fn(cq, n, wc): the shape of the provider operation behind ibv_poll_cq. errno is as for [Post].
-// fn must not be zero.
-func Poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
-	return callPoll(fn, cq, n, wc)
-}
+// FromRefused and ListRefused sort out what a provider's refusal means: a result other than 0, or something left in bad.
+// They are given what [Post] returns, or errno is [NotAsked]. PollFailed does so for a poll.
+type (
+	FromRefused = func(first unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error)
+	ListRefused = func(l *List, result, errno int32, bad uintptr) (accepted int, err error)
+	PollFailed  = func(cq unsafe.Pointer, result, errno int32) (got int, err error)
+)
 
-// Direct reports whether the direct call is in use. It is false where [Post] and [Poll] go the portable way.
+// NotAsked, in place of an errno, tells that C was not called.
+const NotAsked = math.MinInt32
+
+// Direct reports whether the direct call is in use. It is false where all calls go the portable way.
 func Direct() bool { return direct }

@@ -44,7 +44,7 @@ func TestPost(t *testing.T) {
 				result, errno, bad := w.post(fn, unsafe.Pointer(s), unsafe.Pointer(list))
 				require.Equal(t, tt.wantResult, result)
 				require.Equal(t, tt.wantErrno, syscall.Errno(errno))
-				require.Equal(t, tt.wantBad, bad)
+				require.Equal(t, uintptr(tt.wantBad), bad)
 				require.Equal(t, unsafe.Pointer(s), s.sawObject)
 				require.Equal(t, unsafe.Pointer(list), s.sawList)
 				require.Nil(t, s.sawBad, "the out-slot must be clear before the call")
@@ -67,7 +67,6 @@ func TestPoll(t *testing.T) {
 		{"some", 16, 5, int64(syscall.EIO), 5, 0},
 		{"-1 and errno", 1, -1, int64(syscall.EIO), -1, syscall.EIO},
 		{"-2, as providers do", 1, -2, int64(syscall.EIO), -2, 0},
-		{"no room", 0, 0, untouched, 0, 0},
 		{"negative room", -7, 0, untouched, 0, 0},
 		{"largest room", math.MaxInt32, math.MaxInt32, untouched, math.MaxInt32, 0},
 	}
@@ -95,11 +94,71 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 		t.Skip("the direct call is not in use here")
 	}
 	list := new([4]int64)
+	l := &List{First: unsafe.Pointer(list), Len: 4}
+	refusedFrom := func(unsafe.Pointer, int32, int32, uintptr) (unsafe.Pointer, error) { return nil, nil }
+	refusedList := func(*List, int32, int32, uintptr) (int, error) { return 0, nil }
+	failed := func(unsafe.Pointer, int32, int32) (int, error) { return 0, nil }
 	for _, result := range []int64{0, int64(syscall.ENOMEM), -1} {
 		s := &script{result: result, setErrno: int64(syscall.ENOMEM), setBad: unsafe.Pointer(list)}
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			Post(post, unsafe.Pointer(s), unsafe.Pointer(list))
-			Poll(poll, unsafe.Pointer(s), 1, unsafe.Pointer(list))
+			PostFrom(post, unsafe.Pointer(s), unsafe.Pointer(list), nil, refusedFrom)
+			PostList(post, unsafe.Pointer(s), l, nil, refusedList)
+			Poll(poll, unsafe.Pointer(s), unsafe.Pointer(list), 1, failed)
 		}))
+	}
+}
+
+// What is not to be called is not called, and refused tells why; and nothing is no list.
+func TestNotAsked(t *testing.T) {
+	fn := symbol(t, "post_script")
+	for name, calls := range map[string]struct {
+		from fromFunc
+		list listFunc
+		poll pollFunc
+	}{"chosen": {PostFrom, PostList, Poll}, "step by step": {postFrom, postList, pollInto}} {
+		t.Run(name, func(t *testing.T) {
+			s, list := new(script), new([4]int64)
+			attached := unsafe.Pointer(s)
+			bad, err := calls.from(fn, unsafe.Pointer(s), unsafe.Pointer(list), attached, func(first unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
+				require.Equal(t, unsafe.Pointer(list), first)
+				require.Equal(t, [3]int64{0, NotAsked, 0}, [3]int64{int64(result), int64(errno), int64(bad)})
+				return unsafe.Pointer(&list[1]), errRefused
+			})
+			require.Equal(t, unsafe.Pointer(&list[1]), bad)
+			require.Equal(t, errRefused, err)
+
+			l := &List{First: unsafe.Pointer(list), Len: 4}
+			accepted, err := calls.list(fn, unsafe.Pointer(s), l, attached, func(refused *List, result, errno int32, bad uintptr) (int, error) {
+				require.Same(t, l, refused)
+				require.Equal(t, [3]int64{0, NotAsked, 0}, [3]int64{int64(result), int64(errno), int64(bad)})
+				return 2, errRefused
+			})
+			require.Equal(t, 2, accepted)
+			require.Equal(t, errRefused, err)
+
+			bad, err = calls.from(fn, unsafe.Pointer(s), nil, nil, nil)
+			require.NoError(t, err)
+			require.Nil(t, bad)
+			accepted, err = calls.list(fn, unsafe.Pointer(s), &List{First: unsafe.Pointer(list)}, nil, nil)
+			require.NoError(t, err)
+			require.Zero(t, accepted)
+			got, err := calls.poll(fn, unsafe.Pointer(s), unsafe.Pointer(list), 0, nil)
+			require.NoError(t, err)
+			require.Zero(t, got)
+			require.Nil(t, s.sawObject, "C must not be called for any of this")
+		})
+	}
+}
+
+// No more completions are asked for than C can count.
+func TestPollAsksForNoMoreThanCCanCount(t *testing.T) {
+	fn := symbol(t, "poll_script")
+	for name, poll := range map[string]pollFunc{"chosen": Poll, "step by step": pollInto} {
+		s := &script{result: 5, setErrno: untouched}
+		got, err := poll(fn, unsafe.Pointer(s), nil, 1<<40+3, nil)
+		require.NoError(t, err, name)
+		require.Equal(t, 5, got, name)
+		require.EqualValues(t, math.MaxInt32, s.sawN, name)
 	}
 }

@@ -37,8 +37,8 @@ func recognise(wanted bool) (recognised bool, currentOffset uintptr) {
 	return recognised, currentOffset
 }
 
-// post is Post. It branches to postPortable itself, because Post with two calls in it would be too big to be inlined.
-func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// post is Post. It branches to postPortable itself.
+func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 
-// poll is Poll, likewise.
+// poll calls result = fn(cq, n, wc), likewise.
 func poll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)

@@ -49,7 +49,7 @@ entered: \
 	MOVL R15, AX \
 done:
 
-// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	CMPB ·direct(SB), $0
 	JEQ  portable

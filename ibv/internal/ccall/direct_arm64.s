@@ -47,7 +47,7 @@
 	MOVW (R0), R23 \
 done:
 
-// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVBU ·direct(SB), R8
 	CBZ   R8, portable

@@ -58,7 +58,7 @@
 	MOVW (R3), R19 \
 done:
 
-// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVBZ ·direct(SB), R8
 	CMP   R8, $0

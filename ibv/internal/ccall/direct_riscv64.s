@@ -46,7 +46,7 @@
 	MOVW (X10), X21 \
 done:
 
-// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVBU ·direct(SB), X6
 	BEQZ  X6, portable

@@ -60,7 +60,7 @@
 	MOVW (R2), R3 \
 done:
 
-// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
+// func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr)
 TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVBZ ·direct(SB), R1
 	CMPBEQ R1, $0, portable

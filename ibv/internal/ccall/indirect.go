@@ -6,7 +6,7 @@ import "unsafe"
 
 const direct = false
 
-func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer) {
+func post(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
 	return postPortable(fn, object, list)
 }
 

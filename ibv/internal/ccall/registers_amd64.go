@@ -9,13 +9,12 @@ import "unsafe"
 // compiler's way, whatever it is. So this makes func values of assembly that is written for that way.
 //
 // The way is the compiler's own business. Which registers carry what is checked when the program starts; that assembly may
-// use all others cannot be, so this is for the versions of Go in which that is known. Others use post and poll.
+// use all others cannot be, so this is for the versions of Go in which that is known. Others make the calls step by step.
+//
+// A refusal is not sorted out here: the assembly jumps to the Go function that does so, which takes its arguments from
+// registers too and returns to the caller. It spills them where the caller made room for more arguments of the assembly.
 
-type (
-	postFunc = func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer)
-	pollFunc = func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)
-	echoFunc = func(a, b, c, d uintptr) (d2, c2, b2, a2 uintptr)
-)
+type echoFunc = func(a, b, c, d, e uintptr) (e2, d2, c2, b2, a2 uintptr)
 
 // The assembly, and where it begins. It is called by way of the func values only.
 
@@ -23,34 +22,37 @@ type (
 func postInRegisters()
 
 //lint:ignore U1000 see above
+func postFromInRegisters()
+
+//lint:ignore U1000 see above
+func postListInRegisters()
+
+//lint:ignore U1000 see above
 func pollInRegisters()
 
 //lint:ignore U1000 see above
 func echoInRegisters()
 
-var postCode, pollCode, echoCode uintptr
+var postCode, postFromCode, postListCode, pollCode, echoCode uintptr
 
 // inRegisters reports whether that way is used.
 var inRegisters = direct && registersHold()
 
-// callPost and callPoll are what Post and Poll call.
-var callPost, callPoll = chooseCalls(inRegisters)
-
-func chooseCalls(inRegisters bool) (postFunc, pollFunc) {
+func choose() (postFunc, fromFunc, listFunc, pollFunc) {
 	if !inRegisters {
-		return post, poll
+		return post, postFrom, postList, pollInto
 	}
-	return funcValue[postFunc](&postCode), funcValue[pollFunc](&pollCode)
+	return funcValue[postFunc](&postCode), funcValue[fromFunc](&postFromCode), funcValue[listFunc](&postListCode), funcValue[pollFunc](&pollCode)
 }
 
 // registersHold reports whether the registers carry what the assembly takes them to.
 func registersHold() bool {
-	a, b, c, d := funcValue[echoFunc](&echoCode)(1, 2, 3, 4)
-	return a == 4 && b == 3 && c == 2 && d == 1
+	a, b, c, d, e := funcValue[echoFunc](&echoCode)(1, 2, 3, 4, 5)
+	return a == 5 && b == 4 && c == 3 && d == 2 && e == 1
 }
 
 // funcValue makes a func value, which is a pointer to where code begins.
-func funcValue[F postFunc | pollFunc | echoFunc](code *uintptr) F {
+func funcValue[F postFunc | fromFunc | listFunc | pollFunc | echoFunc](code *uintptr) F {
 	// Safe: the code has F's arguments and results, and the variable is there for good.
 	return *(*F)(unsafe.Pointer(&code))
 }

@@ -31,7 +31,7 @@ func TestPlaceIsSaved(t *testing.T) {
 		Post(fn, nil, list)
 		pcs[i], sps[i] = saved()
 	}
-	Poll(fn, nil, 1, list) // from another place
+	Poll(fn, nil, list, 1, nil) // from another place
 	pcs[2], sps[2] = saved()
 	require.NotZero(t, pcs[0])
 	require.Equal(t, pcs[0], pcs[1])

@@ -2,14 +2,6 @@
 
 package ccall
 
-import "unsafe"
-
 const inRegisters = false
 
-func callPost(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad unsafe.Pointer) {
-	return post(fn, object, list)
-}
-
-func callPoll(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
-	return poll(fn, cq, n, wc)
-}
+func choose() (postFunc, fromFunc, listFunc, pollFunc) { return post, postFrom, postList, pollInto }

@@ -17,7 +17,7 @@ func TestRegisters(t *testing.T) {
 			result, errno, bad := w.post(fn, unsafe.Pointer(counter), unsafe.Pointer(list))
 			require.Zero(t, result)
 			require.Zero(t, errno)
-			require.Equal(t, unsafe.Pointer(list), bad)
+			require.Equal(t, uintptr(unsafe.Pointer(list)), bad)
 			require.Equal(t, n+1, *counter)
 			for k := range f { // compilers keep a register zero; clearing memory shows it
 				require.Equal(t, [4]int64{}, *new([4]int64))

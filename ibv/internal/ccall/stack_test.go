@@ -13,7 +13,7 @@ import (
 // useStack makes a C function use some of the stack, and check that what it wrote is still there when it comes back.
 func useStack(t *testing.T, w way, fn uintptr, bytes int64) {
 	s := &script{stack: bytes, setErrno: untouched, setBad: keep}
-	result, _, _ := w.post(fn, unsafe.Pointer(s), nil)
+	result, _, _ := w.post(fn, unsafe.Pointer(s), unsafe.Pointer(s))
 	assert.Zero(t, result)
 	assert.Equal(t, bytes, s.sum)
 	assert.Zero(t, s.sawFrame%w.alignment)
@@ -63,12 +63,12 @@ func descend(w way, fn uintptr, s *script, depth uint64) uint64 {
 		return 0
 	}
 	mine := [2]uint64{depth, ^depth}
-	result, _, bad := w.post(fn, unsafe.Pointer(s), nil)
-	if result != 0 || bad != nil {
+	result, _, bad := w.post(fn, unsafe.Pointer(s), unsafe.Pointer(s))
+	if result != 0 || bad != 0 {
 		return 0
 	}
 	below := descend(w, fn, s, depth-1)
-	w.post(fn, unsafe.Pointer(s), nil)
+	w.post(fn, unsafe.Pointer(s), unsafe.Pointer(s))
 	if mine[0] != ^mine[1] {
 		return 0
 	}

@@ -35,13 +35,9 @@ func TestUnderStress(t *testing.T) {
 		{"concurrent collector", "clobberfree=1,gccheckmark=1"},
 		{"stopping collector", "clobberfree=1,gcstoptheworld=1"},
 	}
-	bothWays(t, func(t *testing.T, w way) {
+	for _, value := range []string{"", "portable"} {
 		for _, tt := range tests {
-			t.Run(tt.name, func(t *testing.T) {
-				value := ""
-				if w.name == "portable" {
-					value = "portable"
-				}
+			t.Run(tt.name+", GOVERBS_CCALL="+value, func(t *testing.T) {
 				stdout, stderr, code := another(t, "stress", "GODEBUG="+tt.debug, "GOVERBS_CCALL="+value)
 				require.Zero(t, code, "%s%s", stdout, stderr)
 				var calls, collections, signals, profile int
@@ -52,13 +48,13 @@ func TestUnderStress(t *testing.T) {
 				require.Greater(t, collections, 2)
 				require.Positive(t, signals)
 				require.Positive(t, profile)
-				if w.name == "direct" && os.Getenv(emulatorVariable) == "" { // emulators time signals as they like
+				if value == "" && Direct() && os.Getenv(emulatorVariable) == "" { // emulators time signals as they like
 					require.Contains(t, stdout, "runtime._ExternalCode", "the profile must show the time spent in C")
 				}
 				t.Log(strings.TrimSpace(stdout))
 			})
 		}
-	})
+	}
 }
 
 // stressTime is for how long a process is put under stress.
@@ -175,6 +171,17 @@ func playStress(string) error {
 	return nil
 }
 
+// shapes are the ways to post, made alike.
+var shapes = []postFunc{
+	func(fn uintptr, object, list unsafe.Pointer) (int32, int32, uintptr) { return Post(fn, object, list) },
+	asPost(func(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefused) (unsafe.Pointer, error) {
+		return PostFrom(fn, object, first, unless, refused)
+	}),
+	asPostOf(func(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer, refused ListRefused) (int, error) {
+		return PostList(fn, object, l, unless, refused)
+	}),
+}
+
 // stressedCall makes a call with memory that only the call knows of, collected garbage before it if so asked, and checks
 // everything that comes back.
 func stressedCall(fn uintptr, n int64, collect bool) error {
@@ -183,13 +190,13 @@ func stressedCall(fn uintptr, n int64, collect bool) error {
 	if collect {
 		runtime.GC()
 	}
-	result, errno, bad := Post(fn, unsafe.Pointer(s), unsafe.Pointer(list))
+	result, errno, bad := shapes[n%int64(len(shapes))](fn, unsafe.Pointer(s), unsafe.Pointer(list))
 	if collect {
 		runtime.GC()
 	}
-	if result != -1 || int64(errno) != n%100 || bad != unsafe.Pointer(&list[2]) ||
-		*(*int64)(bad) != n+2 || s.sawList != unsafe.Pointer(list) { // safe: bad is &list[2]
-		return fmt.Errorf("result %d, errno %d, bad %p in %p", result, errno, bad, list)
+	if result != -1 || int64(errno) != n%100 || bad != uintptr(unsafe.Pointer(&list[2])) ||
+		*list != [3]int64{n, n + 1, n + 2} || s.sawList != unsafe.Pointer(list) {
+		return fmt.Errorf("result %d, errno %d, bad %#x in %p", result, errno, bad, list)
 	}
 	return nil
 }
@@ -208,8 +215,8 @@ func TestSignalDuringTheCall(t *testing.T) {
 					for range 50 {
 						number := int64(s)
 						result, _, bad := w.post(fn, unsafe.Pointer(&number), unsafe.Pointer(list))
-						if result != 0 || bad != unsafe.Pointer(list) {
-							t.Errorf("result %d, bad %p instead of %p", result, bad, list)
+						if result != 0 || bad != uintptr(unsafe.Pointer(list)) {
+							t.Errorf("result %d, bad %#x instead of %p", result, bad, list)
 						}
 					}
 				})

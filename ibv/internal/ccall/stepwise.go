@@ -1,0 +1,47 @@
+package ccall
+
+import (
+	"math"
+	"unsafe"
+)
+
+// The calls made step by step, of what there is on every platform: post and poll.
+
+func postFrom(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefused) (unsafe.Pointer, error) {
+	if unless != nil {
+		return refused(first, 0, NotAsked, 0)
+	}
+	if first == nil {
+		return nil, nil
+	}
+	result, errno, bad := post(fn, object, first)
+	if result == 0 && bad == 0 {
+		return nil, nil
+	}
+	return refused(first, result, errno, bad)
+}
+
+func postList(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer, refused ListRefused) (int, error) {
+	if unless != nil {
+		return refused(l, 0, NotAsked, 0)
+	}
+	if l.Len == 0 {
+		return 0, nil
+	}
+	result, errno, bad := post(fn, object, l.First)
+	if result == 0 && bad == 0 {
+		return l.Len, nil
+	}
+	return refused(l, result, errno, bad)
+}
+
+func pollInto(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (int, error) {
+	if n == 0 {
+		return 0, nil
+	}
+	got, errno := poll(fn, cq, int32(min(n, math.MaxInt32)), into)
+	if got < 0 {
+		return failed(cq, got, errno)
+	}
+	return int(got), nil
+}
