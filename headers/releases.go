@@ -70,7 +70,7 @@ func Facts(release string) ([]byte, error) {
 type System struct {
 	Name    string // "debian"
 	Version string // "bookworm"
-	Release string // "44.0", or "" where nobody has looked
+	Release string // "44.0", or "" where it is not known
 }
 
 // Systems lists the systems that the generator cares for, and which release

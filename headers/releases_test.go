@@ -24,7 +24,7 @@ func TestReleases(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
 
-// A system ships a release whose facts are here, unless nobody has looked.
+// A system ships a release whose facts are here, unless that is not known.
 func TestSystems(t *testing.T) {
 	all := Systems()
 	require.Contains(t, all, System{"debian", "bookworm", "44.0"})
