@@ -190,6 +190,7 @@ func TestSystemsShareAPackage(t *testing.T) {
 	assert.Contains(t, got["zz_generated.go"], "\ntype RecvWR struct")
 	assert.Contains(t, got["zz_generated_linux.go"], "\ntype GIDEntry struct")
 	assert.Contains(t, got["zz_generated_freebsd.go"], "\ntype QP struct")
+	assert.Contains(t, got["zz_generated_freebsd.go"], "It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.")
 	assert.Contains(t, got["zz_generated_linux_arm64_musl.go"], "//go:build linux && arm64 && musl")
 	for _, target := range []struct{ os, arch, tags string }{{"freebsd", "arm64", ""}, {"linux", "arm64", "musl"}, {"linux", "arm64", ""}} {
 		vet := exec.Command("go", "vet", "-tags", target.tags, "./...")

@@ -1206,26 +1206,24 @@ func (v WROpcode) String() string {
 
 // FlowFlags says how a rule is applied.
 //
-// It is C's enum ibv_flow_flags of infiniband/verbs.h: one of the values below.
+// It is C's enum ibv_flow_flags of infiniband/verbs.h: a set of the bits below.
 type FlowFlags uint32
 
 // The values of FlowFlags.
 const (
-	FlowAttrFlagsAllowLoopBack FlowFlags = 1 // IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK
+	FlowAttrFlagsAllowLoopBack FlowFlags = 0x1 // IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK
 
 	// Packets go on to rules of lower priority as well.
-	FlowAttrFlagsDontTrap FlowFlags = 2 // IBV_FLOW_ATTR_FLAGS_DONT_TRAP
+	FlowAttrFlagsDontTrap FlowFlags = 0x2 // IBV_FLOW_ATTR_FLAGS_DONT_TRAP
 )
 
-// String is C's name for v, or its number where C has none.
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v FlowFlags) String() string {
-	switch v {
-	case FlowAttrFlagsAllowLoopBack:
-		return "IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK"
-	case FlowAttrFlagsDontTrap:
-		return "IBV_FLOW_ATTR_FLAGS_DONT_TRAP"
-	}
-	return "FlowFlags(" + strconv.FormatUint(uint64(v), 10) + ")"
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(FlowAttrFlagsAllowLoopBack), "IBV_FLOW_ATTR_FLAGS_ALLOW_LOOP_BACK"},
+		{uint64(FlowAttrFlagsDontTrap), "IBV_FLOW_ATTR_FLAGS_DONT_TRAP"},
+	})
 }
 
 // FlowSpecType is the kind of a specification: the header that it matches, or what
@@ -1296,30 +1294,28 @@ func (v FlowSpecType) String() string {
 
 // CQInitAttrMask says which members of CQInitAttrEx count.
 //
-// It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: one of the values below.
+// It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.
 type CQInitAttrMask uint32
 
 // The values of CQInitAttrMask.
 const (
 	// Flags counts.
-	CQInitAttrMaskFlags    CQInitAttrMask = 1 // IBV_CQ_INIT_ATTR_MASK_FLAGS
-	CQInitAttrMaskReserved CQInitAttrMask = 2 // IBV_CQ_INIT_ATTR_MASK_RESERVED
+	CQInitAttrMaskFlags    CQInitAttrMask = 0x1 // IBV_CQ_INIT_ATTR_MASK_FLAGS
+	CQInitAttrMaskReserved CQInitAttrMask = 0x2 // IBV_CQ_INIT_ATTR_MASK_RESERVED
 )
 
-// String is C's name for v, or its number where C has none.
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CQInitAttrMask) String() string {
-	switch v {
-	case CQInitAttrMaskFlags:
-		return "IBV_CQ_INIT_ATTR_MASK_FLAGS"
-	case CQInitAttrMaskReserved:
-		return "IBV_CQ_INIT_ATTR_MASK_RESERVED"
-	}
-	return "CQInitAttrMask(" + strconv.FormatUint(uint64(v), 10) + ")"
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(CQInitAttrMaskFlags), "IBV_CQ_INIT_ATTR_MASK_FLAGS"},
+		{uint64(CQInitAttrMaskReserved), "IBV_CQ_INIT_ATTR_MASK_RESERVED"},
+	})
 }
 
 // CreateCQAttrFlags says how a completion queue is made.
 //
-// It is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: one of the values
+// It is C's enum ibv_create_cq_attr_flags of infiniband/verbs.h: a set of the bits
 // below.
 type CreateCQAttrFlags uint32
 
@@ -1327,52 +1323,44 @@ type CreateCQAttrFlags uint32
 const (
 	// One thread at a time polls it, so no locks are needed. Goroutines must be kept
 	// from breaking it.
-	CreateCQAttrSingleThreaded CreateCQAttrFlags = 1 // IBV_CREATE_CQ_ATTR_SINGLE_THREADED
-	CreateCQAttrReserved       CreateCQAttrFlags = 2 // IBV_CREATE_CQ_ATTR_RESERVED
+	CreateCQAttrSingleThreaded CreateCQAttrFlags = 0x1 // IBV_CREATE_CQ_ATTR_SINGLE_THREADED
+	CreateCQAttrReserved       CreateCQAttrFlags = 0x2 // IBV_CREATE_CQ_ATTR_RESERVED
 )
 
-// String is C's name for v, or its number where C has none.
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v CreateCQAttrFlags) String() string {
-	switch v {
-	case CreateCQAttrSingleThreaded:
-		return "IBV_CREATE_CQ_ATTR_SINGLE_THREADED"
-	case CreateCQAttrReserved:
-		return "IBV_CREATE_CQ_ATTR_RESERVED"
-	}
-	return "CreateCQAttrFlags(" + strconv.FormatUint(uint64(v), 10) + ")"
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(CreateCQAttrSingleThreaded), "IBV_CREATE_CQ_ATTR_SINGLE_THREADED"},
+		{uint64(CreateCQAttrReserved), "IBV_CREATE_CQ_ATTR_RESERVED"},
+	})
 }
 
-// VerbsContextMask is C's enum verbs_context_mask of infiniband/verbs.h: one of the
-// values below.
+// VerbsContextMask is C's enum verbs_context_mask of infiniband/verbs.h: a set of the
+// bits below.
 type VerbsContextMask uint32
 
 // The values of VerbsContextMask.
 const (
-	VerbsContextXRCD        VerbsContextMask = 1  // VERBS_CONTEXT_XRCD
-	VerbsContextSRQ         VerbsContextMask = 2  // VERBS_CONTEXT_SRQ
-	VerbsContextQP          VerbsContextMask = 4  // VERBS_CONTEXT_QP
-	VerbsContextCreateFlow  VerbsContextMask = 8  // VERBS_CONTEXT_CREATE_FLOW
-	VerbsContextDestroyFlow VerbsContextMask = 16 // VERBS_CONTEXT_DESTROY_FLOW
-	VerbsContextReserved    VerbsContextMask = 32 // VERBS_CONTEXT_RESERVED
+	VerbsContextXRCD        VerbsContextMask = 0x1  // VERBS_CONTEXT_XRCD
+	VerbsContextSRQ         VerbsContextMask = 0x2  // VERBS_CONTEXT_SRQ
+	VerbsContextQP          VerbsContextMask = 0x4  // VERBS_CONTEXT_QP
+	VerbsContextCreateFlow  VerbsContextMask = 0x8  // VERBS_CONTEXT_CREATE_FLOW
+	VerbsContextDestroyFlow VerbsContextMask = 0x10 // VERBS_CONTEXT_DESTROY_FLOW
+	VerbsContextReserved    VerbsContextMask = 0x20 // VERBS_CONTEXT_RESERVED
 )
 
-// String is C's name for v, or its number where C has none.
+// String lists the bits of v by C's names, and what has none as a number; no bits are
+// "0".
 func (v VerbsContextMask) String() string {
-	switch v {
-	case VerbsContextXRCD:
-		return "VERBS_CONTEXT_XRCD"
-	case VerbsContextSRQ:
-		return "VERBS_CONTEXT_SRQ"
-	case VerbsContextQP:
-		return "VERBS_CONTEXT_QP"
-	case VerbsContextCreateFlow:
-		return "VERBS_CONTEXT_CREATE_FLOW"
-	case VerbsContextDestroyFlow:
-		return "VERBS_CONTEXT_DESTROY_FLOW"
-	case VerbsContextReserved:
-		return "VERBS_CONTEXT_RESERVED"
-	}
-	return "VerbsContextMask(" + strconv.FormatUint(uint64(v), 10) + ")"
+	return flagNames(uint64(v), "0", []flagName{
+		{uint64(VerbsContextXRCD), "VERBS_CONTEXT_XRCD"},
+		{uint64(VerbsContextSRQ), "VERBS_CONTEXT_SRQ"},
+		{uint64(VerbsContextQP), "VERBS_CONTEXT_QP"},
+		{uint64(VerbsContextCreateFlow), "VERBS_CONTEXT_CREATE_FLOW"},
+		{uint64(VerbsContextDestroyFlow), "VERBS_CONTEXT_DESTROY_FLOW"},
+		{uint64(VerbsContextReserved), "VERBS_CONTEXT_RESERVED"},
+	})
 }
 
 // DeviceAttr is what a device can do, and at most. Limits of one resource are upper
