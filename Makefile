@@ -5,8 +5,8 @@
 GO_FLOOR := go1.26.8
 GO_NEWEST := go1.27.2
 # Everything is vetted for each of these; the host's own is tested. The examples load C libraries themselves with purego,
-# which builds for s390x without cgo from Go 1.27 on only.
-TARGETS := linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x linux/loong64
+# which builds for s390x without cgo from Go 1.27 on only, and for FreeBSD when it is compiled like the standard library.
+TARGETS := linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x linux/loong64 freebsd/amd64 freebsd/arm64
 # Build tags that put tests aside because they need a device, or boot the guest themselves.
 TAGS := device,softroce
 
@@ -74,9 +74,12 @@ lint: ## gofmt, go vet for every target, staticcheck
 		if [ -n "$$files" ]; then echo "not formatted:" $$files >&2; exit 1; fi
 	@set -e; for target in $(TARGETS); do \
 		printf '\n== go vet %s\n' $$target; \
-		packages=./...; \
-		case $$target in linux/s390x) packages='./gen/... ./headers/... ./ibv/... ./test/...';; esac; \
-		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) $$packages; \
+		packages=./...; flags=; \
+		case $$target in \
+		linux/s390x) packages='./gen/... ./headers/... ./ibv/... ./test/...';; \
+		freebsd/*) flags=-gcflags=github.com/ebitengine/purego/internal/fakecgo=-std;; \
+		esac; \
+		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) $$flags $$packages; \
 	done
 	$(step) staticcheck
 	@go run honnef.co/go/tools/cmd/staticcheck -tags $(TAGS) ./...

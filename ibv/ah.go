@@ -11,7 +11,7 @@ import (
 func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	act := pd.Context.action("create address handle", map[syscall.Errno]string{
 		syscall.EINVAL:       "the port or the GID index is wrong, or RoCE was asked without IsGlobal",
-		syscall.ENODATA:      "the GID index has no entry: see Context.GIDs",
+		noEntry:              "the GID index has no entry: see Context.GIDs",
 		syscall.ENETUNREACH:  "there is no route to the GID",
 		syscall.EHOSTUNREACH: "there is no route to the GID",
 	})

@@ -32,10 +32,7 @@ func (ctx *Context) QueryDevice() (DeviceAttr, error) {
 func (ctx *Context) QueryPort(port uint8) (PortAttr, error) {
 	act := ctx.action(fmt.Sprintf("query port %d", port), map[syscall.Errno]string{syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt"})
 	attr := new(PortAttr)
-	// C's ibv_query_port is a macro that passes the size of its struct; the
-	// symbol of that name fills a shorter one, from before there was a size.
-	if fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryPort)); fn != 0 {
-		err := callSlot(act, fn, uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
+	if done, err := ctx.queryWholePort(act, port, attr); done {
 		return *attr, err
 	}
 	err := callInt(act, "ibv_query_port", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)))

@@ -22,7 +22,7 @@ type DeviceList struct {
 // The caller closes the list. It may be called from any goroutine.
 func Devices() (*DeviceList, error) {
 	act := action{op: "list RDMA devices", hints: map[syscall.Errno]string{
-		syscall.ENOSYS: "the kernel has no RDMA support loaded: load ib_uverbs and the device's driver",
+		syscall.ENOSYS: "the kernel has no RDMA support loaded: " + hintNoModules,
 	}}
 	// int32 as C's int is; libibverbs writes the number of devices here.
 	count := new(int32)
@@ -84,7 +84,7 @@ func Open(name string) (*Context, error) {
 	defer list.Close()
 	act := action{op: strings.TrimSpace(fmt.Sprintf("open RDMA device %s", quoted(name)))}
 	if len(list.All()) == 0 {
-		return nil, act.because(syscall.ENODEV, "the machine has no RDMA device; with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME")
+		return nil, act.because(syscall.ENODEV, "the machine has no RDMA device; %s", hintNoDevice)
 	}
 	if name == "" {
 		return openActive(list)

@@ -43,6 +43,15 @@
 // variable GOVERBS_LIBIBVERBS names another library file. GOVERBS_CCALL=portable
 // switches off the direct call of C functions in favour of a slower way that
 // does not depend on the Go runtime's inside.
+//
+// # FreeBSD
+//
+// FreeBSD's libibverbs is a branch of its own: fewer verbs, other layouts, which
+// are generated from its own headers. What it does not have is [ErrNotSupported].
+// There is no direct call there, so a post allocates and takes longer. The
+// package compiles and links for FreeBSD on amd64 and arm64, and has not been run
+// there. To build without cgo, as from another system, the go command wants
+// -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std.
 package ibv
 
 //go:generate go run ../gen generate -header infiniband/verbs.h -package ibv

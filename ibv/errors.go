@@ -98,7 +98,7 @@ func (a action) invalid(format string, args ...any) error {
 
 // commonHints say what to do where it does not depend on the verb.
 var commonHints = map[syscall.Errno]string{
-	syscall.EACCES:     "the user needs access to /dev/infiniband/uverbs*",
+	syscall.EACCES:     hintNoAccess,
 	syscall.EPERM:      "the operation needs a capability or an access right that the process does not have",
 	syscall.EOPNOTSUPP: "the device's provider or this libibverbs does not have it",
 	syscall.ENOSYS:     "the kernel or the device's provider does not have it",

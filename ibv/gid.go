@@ -38,19 +38,16 @@ func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
 }
 
 // QueryGIDEntry reads an entry of a port's GID table with its type, as
-// ibv_query_gid_ex(3) does. An empty entry is the error syscall.ENODATA. It may
-// be called from any goroutine.
+// ibv_query_gid_ex(3) does. An empty entry is the error syscall.ENODATA; on
+// FreeBSD, where goverbs puts the answer together from two others, it is
+// syscall.ENOENT, and NdevIfindex stays 0. It may be called from any goroutine.
 func (ctx *Context) QueryGIDEntry(port, index uint32) (GIDEntry, error) {
-	entry := new(GIDEntry)
-	act := ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints)
-	err := callInt(act, "_ibv_query_gid_ex", uintptr(unsafe.Pointer(ctx)),
-		uintptr(port), uintptr(index), uintptr(unsafe.Pointer(entry)), 0, unsafe.Sizeof(*entry))
-	return *entry, err
+	return ctx.queryGIDEntry(ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints), port, index)
 }
 
 var gidHints = map[syscall.Errno]string{
-	syscall.EINVAL:  "ports count from 1 to DeviceAttr.PhysPortCnt, entries from 0 to PortAttr.GIDTblLen-1",
-	syscall.ENODATA: "the table has no entry there",
+	syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt, entries from 0 to PortAttr.GIDTblLen-1",
+	noEntry:        "the table has no entry there",
 }
 
 // GIDs lists the entries of a port's GID table that are not empty. It may be
@@ -64,7 +61,7 @@ func (ctx *Context) GIDs(port uint8) ([]GIDEntry, error) {
 	for i := range uint32(max(attr.GIDTblLen, 0)) {
 		entry, err := ctx.QueryGIDEntry(uint32(port), i)
 		switch {
-		case errors.Is(err, syscall.ENODATA):
+		case errors.Is(err, noEntry):
 		case err != nil:
 			return nil, err
 		default:
@@ -91,7 +88,7 @@ func (ctx *Context) BestGID(port uint8) (GIDEntry, error) {
 		}
 	}
 	if score == 0 {
-		return GIDEntry{}, ctx.action("find a GID", nil).because(syscall.ENODATA, "the port's GID table is empty: give its network interface an address")
+		return GIDEntry{}, ctx.action("find a GID", nil).because(noEntry, "the port's GID table is empty: give its network interface an address")
 	}
 	return best, nil
 }

@@ -49,7 +49,7 @@ func (qp *QP) Close() error {
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	act := qp.action(fmt.Sprintf("modify (%v)", mask), map[syscall.Errno]string{
 		syscall.EINVAL:       "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state",
-		syscall.ENODATA:      "the GID index has no entry: see Context.GIDs",
+		noEntry:              "the GID index has no entry: see Context.GIDs",
 		syscall.ENETUNREACH:  "there is no route to the peer's GID",
 		syscall.EHOSTUNREACH: "there is no route to the peer's GID",
 	})

@@ -1,4 +1,4 @@
-//go:build (linux || freebsd) && !android
+//go:build linux && !android
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"

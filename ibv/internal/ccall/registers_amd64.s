@@ -1,4 +1,4 @@
-//go:build (linux || freebsd) && !android && !go1.28
+//go:build linux && !android && !go1.28
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"

@@ -1,4 +1,4 @@
-//go:build !(amd64 && (linux || freebsd) && !android && !go1.28)
+//go:build !(amd64 && linux && !android && !go1.28)
 
 package ccall
 

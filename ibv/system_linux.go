@@ -1,0 +1,13 @@
+package ibv
+
+import "syscall"
+
+// noEntry is the errno of an index of a GID table without an entry.
+const noEntry = syscall.ENODATA
+
+// What to do about a failure depends on the system.
+const (
+	hintNoDevice  = "with Soft-RoCE it can have one: rdma link add rxe0 type rxe netdev NAME"
+	hintNoModules = "load ib_uverbs and the device's driver"
+	hintNoAccess  = "the user needs access to /dev/infiniband/uverbs*"
+)
