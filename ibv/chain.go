@@ -40,7 +40,7 @@ var _ = [1]struct{}{}[unsafe.Offsetof(RecvWR{}.WRID)-wrIDWord*wordSize|unsafe.Of
 
 const wordSize = unsafe.Sizeof(uint64(0))
 
-// newChain makes the block, with each work request's index for a WRID.
+// newChain makes the block; nothing in it is linked yet.
 func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 	act := action{op: fmt.Sprintf("make a chain of %d %s work requests with %d scatter/gather entries each", n, what, maxSGE)}
 	if n < 1 || maxSGE < 0 || maxSGE > math.MaxInt32 {
@@ -57,22 +57,33 @@ func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 	// them, and aligned for both. The slices keep all of it alive.
 	start := unsafe.Pointer(unsafe.SliceData(block))
 	c.wrs = unsafe.Slice((*WR)(start), n)
-	entries := uintptr(0)
 	if maxSGE > 0 {
 		c.sges = unsafe.Slice((*SGE)(unsafe.Add(start, uintptr(n)*wrSize)), n*maxSGE)
-		entries = uintptr(start) + uintptr(n)*wrSize
+	}
+	return c, nil
+}
+
+// linkAll gives each work request from first on and before end its index for a
+// WRID, its successor and its entries.
+func (c *chain[WR]) linkAll(first, end int) {
+	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(c.maxSGE)*unsafe.Sizeof(SGE{})
+	start := unsafe.Pointer(unsafe.SliceData(c.wrs))
+	entries := uintptr(0)
+	if c.maxSGE > 0 {
+		entries = uintptr(unsafe.Pointer(&c.sges[first*c.maxSGE]))
 	}
 	// The links are written as numbers, as fast as memory takes them: the
 	// collector neither looks into the block nor moves it.
-	next := uintptr(start)
-	for i := range n {
-		next += wrSize
-		words := block[uintptr(i)*wrSize/wordSize:][:sgListWord+1]
-		words[wrIDWord], words[nextWord], words[sgListWord] = uint64(i), uint64(next), uint64(entries)
+	for i := range c.wrs[first:end] {
+		// Safe: every kind of work request starts with these words.
+		words := (*[sgListWord + 1]uint64)(unsafe.Add(start, uintptr(first+i)*wrSize))
+		next := uintptr(unsafe.Pointer(words)) + wrSize
+		words[wrIDWord], words[nextWord], words[sgListWord] = uint64(first+i), uint64(next), uint64(entries)
 		entries += sgesSize
 	}
-	block[uintptr(n-1)*wrSize/wordSize+nextWord] = 0
-	return c, nil
+	if end == len(c.wrs) {
+		*c.nextOf(end - 1) = 0
+	}
 }
 
 // copySGEs is copy, for so few entries that they are there before a call of copy

@@ -307,3 +307,52 @@ func TestChainLives(t *testing.T) {
 		}
 	}
 }
+
+// A chain over a memory region is what setting each work request makes.
+func TestRecvChainOverMemoryRegion(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	const size = 3000
+	for _, n := range []int{1, 2, 255, 256, 257, 600} {
+		mr := &ibv.MR{Addr: 1 << 40, Length: uint64(n) * size, LKey: 77}
+		chain, err := mr.RecvChain(n, size)
+		require.NoError(t, err)
+		require.Equal(t, n, chain.Len())
+		const most = 100 // the provider does not remember many more
+		for first := 0; first < n; first += most {
+			end := min(first+most, n)
+			p.play(script{room: all})
+			accepted, err := chain.PostRange(p.qp, first, end)
+			require.NoError(t, err)
+			require.Equal(t, end-first, accepted)
+			for i := first; i < end; i++ {
+				saw := p.sawWR(i - first)
+				require.EqualValues(t, i, saw.wrID)
+				requireSGEs(t, []ibv.SGE{mr.SGE(i*size, size)}, saw)
+			}
+		}
+	}
+}
+
+func TestRecvChainOverMemoryRegionErrors(t *testing.T) {
+	mr := &ibv.MR{Addr: 1 << 40, Length: 1000, LKey: 77}
+	for _, tt := range []struct {
+		n, size int
+		want    string
+	}{
+		{0, 10, "ibv: make a chain of 0 receive"},
+		{-1, 10, "ibv: make a chain of -1 receive"},
+		{1, -1, "a receive has 0 to 4294967295 bytes"},
+		{1, 1 << 32, "a receive has 0 to 4294967295 bytes"},
+		{11, 100, "the memory region has 1000 bytes"},
+		{math.MaxInt, math.MaxUint32, "the memory region has 1000 bytes"},
+	} {
+		_, err := mr.RecvChain(tt.n, tt.size)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		require.ErrorContains(t, err, tt.want)
+	}
+	for _, fits := range [][2]int{{10, 100}, {1000, 1}, {5000, 0}} {
+		chain, err := mr.RecvChain(fits[0], fits[1])
+		require.NoError(t, err)
+		require.Equal(t, fits[0], chain.Len())
+	}
+}

@@ -1,6 +1,8 @@
 package ibv
 
 import (
+	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv/internal/ccall"
@@ -22,6 +24,37 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 	c, err := newChain[RecvWR]("receive", n, maxSGE)
 	if err != nil {
 		return nil, err
+	}
+	c.linkAll(0, n)
+	return &RecvChain{c.whole(), c}, nil
+}
+
+// RecvChain makes a chain of n receives of size bytes each: buffers one behind
+// the other, from the start of the region on, as work request i has the bytes from
+// i*size on. It is [NewRecvChain] and a Set for each in one, and takes half as
+// long when there are many. The error says that the region is not that long.
+func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
+	act := action{op: fmt.Sprintf("make a chain of %d receives of %d bytes", n, size)}
+	if size < 0 || size > math.MaxUint32 {
+		return nil, act.invalid("a receive has 0 to %d bytes", uint32(math.MaxUint32))
+	}
+	if size > 0 && uint64(max(n, 0)) > uint64(mr.Length)/uint64(size) {
+		return nil, act.invalid("the memory region has %d bytes", mr.Length)
+	}
+	c, err := newChain[RecvWR]("receive", n, 1)
+	if err != nil {
+		return nil, err
+	}
+	// What has just been linked is still in the processor's cache.
+	const batch = 256
+	for first := 0; first < n; first += batch {
+		end := min(first+batch, n)
+		c.linkAll(first, end)
+		sges, wrs := c.sges[first:end], c.wrs[first:end]
+		for i := range wrs {
+			wrs[i].NumSGE = 1
+			sges[i] = SGE{Addr: uint64(mr.Addr) + uint64((first+i)*size), Length: uint32(size), LKey: mr.LKey}
+		}
 	}
 	return &RecvChain{c.whole(), c}, nil
 }

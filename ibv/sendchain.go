@@ -22,6 +22,7 @@ func NewSendChain(n, maxSGE int) (*SendChain, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.linkAll(0, n)
 	for i := range c.wrs {
 		c.wrs[i].Opcode, c.wrs[i].SendFlags = WRSend, SendSignaled
 	}
