@@ -175,10 +175,11 @@ func (r *RecvRing) Len() int { return r.chain.Len() }
 // Poll posts the buffers that were given back, and then takes up to len(into)
 // completions off the queue, oldest first. It returns how many; 0 says that there
 // are none now. It does not block. Each buffer handed out must be given back with
-// Release. An error says that the posting or the polling itself has failed:
-// messages up to the count are handed out all the same, and buffers that could
-// not be posted are tried again by the next Poll; but after [ErrAcceptedUnknown],
-// all of them are taken for posted, because none may be posted twice.
+// Release. An error says that the posting or the polling itself has failed, or
+// that a completion was not that of a posted buffer: messages up to the count are
+// handed out all the same, and buffers that could not be posted are tried again by
+// the next Poll; but after [ErrAcceptedUnknown], all of them are taken for posted,
+// because none may be posted twice.
 func (r *RecvRing) Poll(into []Received) (int, error) {
 	err := r.Flush()
 	n, pollErr := r.cq.Poll(r.wcs[:min(len(into), len(r.wcs))])
