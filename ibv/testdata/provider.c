@@ -553,6 +553,7 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 	struct provider *p = of(pd->context);
 	struct ibv_mr *mr;
 
+	p->list = addr;
 	errno = refuses(p, REG_MR);
 	if (errno || !(mr = malloc(sizeof(*mr))))
 		return NULL;
