@@ -71,6 +71,7 @@ func TestWrongArguments(t *testing.T) {
 		{"generate -package a-b -o " + out, 2, `-package "a-b"`},
 		{"generate -package ibv/ -o " + out, 2, `-package "ibv/"`},
 		{"check -package 1 -o " + out, 2, `-package "1"`},
+		{"generate -header infiniband/sa-kern-abi.h -o " + out, 2, `-package "sa-kern-abi"`},
 		{"generate -o=", 2, "-o is empty"},
 		{"generate -o " + file, 2, "-o " + file + ": it is a file; name the folder of the Go package"},
 		{"check -o " + file, 2, "it is a file"},

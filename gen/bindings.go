@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,6 +27,7 @@ const factsName = "zz_generated.facts.json.gz"
 // bindings are the generated files of one Go package.
 type bindings struct {
 	dir, pkg string
+	imported string // the flag -import
 }
 
 // bindingsFlags makes the flags of commands that deal with generated files.
@@ -35,12 +37,19 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	in.factsFlags(flags)
 	in.versionFlag(flags)
 	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")
-	flags.StringVar(&b.pkg, "package", "ibv", "the `name` of the Go package")
+	flags.StringVar(&b.pkg, "package", "", "the `name` of the Go package (default ibv for "+verbs+", else the header's own, such as mlx5dv)")
+	flags.StringVar(&b.imported, "import", "", "the Go `package` of "+verbs+" whose types to use, or "+noImport+" (default "+defaultImport+" for headers that include that one)")
 	return b, flags
 }
 
-// check finds what is wrong with the names that the user gave.
-func (b *bindings) check() error {
+// check completes the names that the user gave and finds what is wrong with them.
+func (b *bindings) check(header string) error {
+	if b.pkg == "" {
+		b.pkg = strings.TrimSuffix(path.Base(header), ".h")
+		if header == verbs {
+			b.pkg = "ibv"
+		}
+	}
 	if !token.IsIdentifier(b.pkg) || b.pkg == "_" {
 		return usagef("-package %q: a Go package cannot have this name; want a word such as ibv", b.pkg)
 	}
@@ -118,8 +127,15 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 
 // goFiles is the Go that the facts give, by file name.
 func (b *bindings) goFiles(header string, all []*abi.Facts) (map[string][]byte, error) {
-	command := fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg)
-	return gosrc.Generate(all, gosrc.Options{Package: b.pkg, Command: command})
+	options := gosrc.Options{Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg)}
+	if b.imported != "" {
+		options.Command += " -import " + b.imported
+	}
+	var err error
+	if options.Import, err = b.importFor(header, all); err != nil {
+		return nil, err
+	}
+	return gosrc.Generate(all, options)
 }
 
 // leftovers lists generated files that the generator does not write any more.

@@ -20,7 +20,7 @@ func runCheck(args []string, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	if err := b.check(); err != nil {
+	if err := b.check(in.header); err != nil {
 		return err
 	}
 	known, err := b.known()

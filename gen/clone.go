@@ -71,6 +71,9 @@ func (in *input) factsOfTag(clone, tag, name string) error {
 // installedFrom says which folders of rdma-core's sources hold headers that it
 // installs, and where to.
 var installedFrom = map[string]string{
+	"libibmad":            "infiniband",
+	"libibnetdisc":        "infiniband",
+	"libibumad":           "infiniband",
 	"libibverbs":          "infiniband",
 	"librdmacm":           "rdma",
 	"kernel-headers/rdma": "rdma",
@@ -81,6 +84,9 @@ var installedFrom = map[string]string{
 	"providers/mlx4":      "infiniband",
 	"providers/mlx5":      "infiniband",
 }
+
+// apart are headers that are installed elsewhere than those beside them.
+var apart = map[string]string{"librdmacm/acm.h": "infiniband", "librdmacm/ib.h": "infiniband"}
 
 // kernelCopies are kernel headers that are installed beside the library's.
 var kernelCopies = map[string]bool{"ib_user_ioctl_verbs.h": true, "mlx5_user_ioctl_verbs.h": true}
@@ -114,6 +120,9 @@ func installHeaders(archive io.Reader, dir string) error {
 		text, err := io.ReadAll(r)
 		if err != nil {
 			return err
+		}
+		if other := apart[path.Join(from, file)]; other != "" {
+			to = other
 		}
 		places := []string{to}
 		if from == "kernel-headers/rdma" && kernelCopies[file] {

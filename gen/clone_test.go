@@ -32,6 +32,8 @@ func TestFactsOfClone(t *testing.T) {
 	put("libibverbs/verbs.h", "#include <infiniband/ib_user_ioctl_verbs.h>\nstruct ibv_a { int x; };\n")
 	put("kernel-headers/rdma/ib_user_ioctl_verbs.h", "enum ib_e { IB_E };\n")
 	put("providers/mlx5/verbs.h", "#error private\n")
+	put("libibumad/umad.h", "#include <infiniband/ib.h>\n")
+	put("librdmacm/ib.h", "struct ib_a { int x; };\n")
 	git("add", ".")
 	git("commit", "-q", "-m", "one")
 	git("tag", "v1.0")
@@ -51,6 +53,11 @@ func TestFactsOfClone(t *testing.T) {
 	assert.Equal(t, "IB_E", one[0].Enums[0].Enumerators[0].Name)
 	_, err = output("diff", filepath.Join(out, "1.0.json.gz")+"@linux/arm64", filepath.Join(out, "2.0.json.gz")+"@linux/arm64")
 	assert.Equal(t, exitError(2), err, "the enumeration is gone")
+
+	gen(t, "facts", "-clone", clone, "-tags", "v2.0", "-header", "infiniband/umad.h", "-o", out)
+	umad, err := abi.ReadFiles(filepath.Join(out, "2.0.json.gz"))
+	require.NoError(t, err)
+	assert.Equal(t, "ib_a", umad[0].Records[0].Name)
 
 	assert.ErrorContains(t, genFails(t, "facts", "-clone", clone, "-o", out), "no facts of 1 of 3 tags: v3.0")
 	assert.ErrorContains(t, genFails(t, "facts", "-clone", clone, "-tags", "w*", "-o", out), `no tag like "w*"`)

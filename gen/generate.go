@@ -28,8 +28,13 @@ So every machine writes the same bytes, whichever release it has installed. Wher
 there are no headers, -facts FILE takes their place. Other headers of rdma-core go
 into packages of their own:
 
-  gen generate -header infiniband/mlx5dv.h -package mlx5dv -o ./mlx5dv
+  gen generate -header infiniband/mlx5dv.h -o ./mlx5dv
   gen generate -header rdma/rdma_cma.h -package cma -o ./cma
+
+They use the types of package ibv for what it has just so, and declare the rest: a
+*ibv.QP goes where C's struct ibv_qp * does. What the headers have otherwise than
+ibv, as older ones do, is declared too. -import names another package for
+infiniband/verbs.h, or none.
 
 Targets: the 64-bit ones of the system that the headers are of, unless -target
 names some. Where musl lays out a type otherwise than glibc, on arm64, the build
@@ -41,7 +46,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
-	if err := b.check(); err != nil {
+	if err := b.check(in.header); err != nil {
 		return err
 	}
 	known, err := b.known()

@@ -36,7 +36,7 @@ func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 // command does.
 func newFlags(name, about string, in *input) *flag.FlagSet {
 	flags := flag.NewFlagSet("gen "+name, flag.ContinueOnError)
-	flags.StringVar(&in.header, "header", "infiniband/verbs.h", "the `header`, as a C program includes it")
+	flags.StringVar(&in.header, "header", verbs, "the `header`, as a C program includes it")
 	flags.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
 	flags.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
 	flags.Usage = func() {

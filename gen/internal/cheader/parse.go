@@ -31,8 +31,30 @@ type Source struct {
 // front end would wait for its next word for ever.
 var end = strings.Repeat(";\n", 32)
 
+// partial is the RDMA header of which the stubs have a part: what rdma-core's
+// headers use of the kernel's.
+const partial = "rdma/ib_user_verbs.h"
+
 // Parse reads src as a C compiler for target sees it.
-func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
+func Parse(src Source, target headers.Target) (*abi.Facts, error) {
+	if strings.ContainsAny(src.Header, "<>\"\n\r\\") {
+		return nil, fmt.Errorf("parsing %q: not the name of a header", src.Header)
+	}
+	tree := newTree(src.IncludeDirs)
+	tree.whole = src.Header == partial
+	facts, err := parse(src, target, tree)
+	if err != nil && tree.part {
+		// The header may need more of a kernel header than its stub has.
+		whole := newTree(src.IncludeDirs)
+		whole.whole = true
+		if facts, err := parse(src, target, whole); err == nil {
+			return facts, nil
+		}
+	}
+	return facts, err
+}
+
+func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err error) {
 	// A header is input, and no input may end the program: what cc does not
 	// foresee becomes an error like any other.
 	defer func() {
@@ -40,14 +62,10 @@ func Parse(src Source, target headers.Target) (facts *abi.Facts, err error) {
 			facts, err = nil, fmt.Errorf("parsing %s for %s: the C front end gave up: %v", src.Header, target, r)
 		}
 	}()
-	if strings.ContainsAny(src.Header, "<>\"\n\r\\") {
-		return nil, fmt.Errorf("parsing %q: not the name of a header", src.Header)
-	}
 	ccABI, err := cc.NewABI(target.OS, target.Arch)
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s for %s: %w", src.Header, target, err)
 	}
-	tree := newTree(src.IncludeDirs)
 	config := &cc.Config{
 		ABI:             ccABI,
 		FS:              tree,

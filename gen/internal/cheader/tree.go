@@ -24,7 +24,10 @@ const root = "include"
 type tree struct {
 	stubs fs.FS
 	dirs  []string
-	read  map[string]bool
+	// whole asks for the header of which the stubs have a part, and part tells
+	// that it was read.
+	whole, part bool
+	read        map[string]bool
 	// folders are what was asked for as a header and is none, with their paths.
 	folders map[string]string
 	includes
@@ -40,7 +43,8 @@ func (t *tree) Open(name string) (fs.File, error) {
 	if !ok || !fs.ValidPath(header) {
 		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 	}
-	if f, err := t.stubs.Open(header); err == nil {
+	t.part = t.part || header == partial
+	if f, err := t.stubs.Open(header); err == nil && (header != partial || !t.whole) {
 		return f, nil
 	}
 	for _, dir := range t.dirs {

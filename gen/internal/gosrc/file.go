@@ -115,6 +115,9 @@ func (f *file) render(opts Options) ([]byte, error) {
 	if f.constraint != "" {
 		out.HeaderComment(f.constraint)
 	}
+	if opts.Import != nil {
+		out.ImportName(opts.Import.Path, opts.Import.Name)
+	}
 	n := 0
 	for _, d := range f.from.decls {
 		if !f.keys[d.key] {

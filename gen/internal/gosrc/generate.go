@@ -21,6 +21,8 @@ import (
 type Options struct {
 	Package string // its name
 	Command string // the command that writes it, for the first line of each file
+	// Import is a package that has some of the declarations already, or nil.
+	Import *Import
 }
 
 // Generate writes the declarations of one header for several targets. It
@@ -40,7 +42,7 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		if err != nil {
 			return err
 		}
-		if outputs[i], err = declare(targets[i], table); err != nil {
+		if outputs[i], err = declare(targets[i], table, opts.Import); err != nil {
 			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
 		return nil
@@ -90,14 +92,14 @@ type output struct {
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words) (out *output, err error) {
+func declare(facts *abi.Facts, table *words, from *Import) (out *output, err error) {
 	// A file of facts is input too, and no input may end the program.
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
 		}
 	}()
-	s, err := newScope(facts, table)
+	s, err := newScope(facts, table, from)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +125,7 @@ func (w *writer) all() error {
 		}
 	}
 	for _, m := range w.facts.Macros {
-		if !w.shipped[m.Header] || w.isAlias(m.Name) || w.isEnumerator(m.Name) {
+		if !w.shipped[m.Header] || w.elsewhere[m] || w.isAlias(m.Name) || w.isEnumerator(m.Name) {
 			continue
 		}
 		if err := w.macro(m); err != nil {

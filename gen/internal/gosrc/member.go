@@ -85,15 +85,16 @@ func (b *body) helpers(f *abi.Field, name string) error {
 	if !pointee {
 		return fmt.Errorf("%s: words count it, but it does not point to a struct", b.where(f))
 	}
-	elem := b.w.types[keyOf(f.Type.Elem)]
+	key := keyOf(f.Type.Elem)
+	elem := b.w.typeName(key)
 	method := b.take(elem + "s")
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views the %s elements of %s as a slice, without copying. It is nil when there are none.", method, camel(count), name)),
-		jen.Func().Params(b.receiver()).Id(method).Params().Index().Id(elem).Block(
+		jen.Func().Params(b.receiver()).Id(method).Params().Index().Add(b.w.typeCode(key)).Block(
 			jen.If(jen.Id("s").Dot(name).Op("==").Nil().Op("||").Id("s").Dot(camel(count)).Op("<=").Lit(0)).Block(jen.Return(jen.Nil())),
 			jen.Comment("Safe as far as the struct is right about itself, which C relies on too."),
 			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Id("s").Dot(name), jen.Id("s").Dot(camel(count))))))
-	b.w.viewable[elem] = true
+	b.w.viewable[elem] = b.w.imported[key] == ""
 	return nil
 }
 

@@ -221,7 +221,7 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 			if e.Size != f.Size {
 				return gotype{}, fmt.Errorf("%s: words give it the type enum %s, which is not of its size", at, tag)
 			}
-			typ.code = jen.Id(b.w.types[enumKey(e)])
+			typ.code = b.w.typeCode(enumKey(e))
 		}
 	}
 	return typ, nil

@@ -22,9 +22,15 @@ type scope struct {
 	opaque  map[string]string      // C name of undefined records, by typeKey
 	types   map[string]string      // typeKey to Go name
 	names   map[string]string      // Go name to the C declaration that has it
+
+	path      string            // of the imported package, if there is one
+	imported  map[string]string // typeKey to the name that the imported package has for it
+	elsewhere map[any]bool      // enumerations and macros that the imported package has
 }
 
-func newScope(f *abi.Facts, w *words) (*scope, error) {
+// newScope names what the facts declare. from is a package that may have some of
+// it already, or nil.
+func newScope(f *abi.Facts, w *words, from *Import) (*scope, error) {
 	s := &scope{
 		facts:   f,
 		words:   w,
@@ -36,6 +42,9 @@ func newScope(f *abi.Facts, w *words) (*scope, error) {
 		opaque:  map[string]string{},
 		types:   map[string]string{},
 		names:   map[string]string{},
+
+		imported:  map[string]string{},
+		elsewhere: map[any]bool{},
 	}
 	for _, h := range f.Headers {
 		s.shipped[h] = true
@@ -51,8 +60,14 @@ func newScope(f *abi.Facts, w *words) (*scope, error) {
 	for _, e := range f.Enums {
 		s.enums[enumKey(e)] = e
 	}
+	if theirs, err := from.scope(f, w); err != nil {
+		return nil, err
+	} else if theirs != nil {
+		s.path = from.Path
+		s.imports(theirs)
+	}
 	for _, r := range f.Records {
-		if s.shipped[r.Header] && !r.Opaque {
+		if s.shipped[r.Header] && !r.Opaque && s.imported[recordKey(r)] == "" {
 			s.want(r)
 		}
 	}
@@ -90,6 +105,7 @@ func (s *scope) wantType(t *abi.Type) {
 		for _, f := range t.Anon.Fields {
 			s.wantType(f.Type)
 		}
+	case s.imported[keyOf(t)] != "":
 	case t.IsRecord():
 		if r := s.records[keyOf(t)]; r != nil && !r.Opaque {
 			s.want(r)
@@ -186,7 +202,7 @@ func (s *scope) sortedRecords() []*abi.Record {
 func (s *scope) emittedEnums() []*abi.Enum {
 	var out []*abi.Enum
 	for _, e := range s.facts.Enums {
-		if s.shipped[e.Header] {
+		if s.shipped[e.Header] && !s.elsewhere[e] {
 			out = append(out, e)
 		}
 	}

@@ -8,8 +8,10 @@ import (
 
 // support writes what the declarations rest on, as far as they use it.
 func (w *writer) support() {
-	for _, bits := range []int{16, 32, 64} {
-		w.bigEndian(bits)
+	if w.path == "" {
+		for _, bits := range []int{16, 32, 64} {
+			w.bigEndian(bits)
+		}
 	}
 	if w.needs["flags"] {
 		w.flagNames()

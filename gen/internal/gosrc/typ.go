@@ -26,7 +26,7 @@ func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
 		return fixed(jen.Byte())
 	case abi.Int, abi.Uint:
 		if be := bigEndian(t); be != "" {
-			return fixed(jen.Id(be))
+			return fixed(s.supportCode(be))
 		}
 		name := fmt.Sprintf("%s%d", t.Kind, 8*t.Size)
 		return fixed(jen.Id(name))
@@ -50,11 +50,10 @@ func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
 		if err != nil {
 			return gotype{}, err
 		}
-		name := path
 		if t.Anon == nil {
-			name = s.types[keyOf(t)]
+			return gotype{s.typeCode(keyOf(t)), t.Size, align}, nil
 		}
-		return gotype{jen.Id(name), t.Size, align}, nil
+		return gotype{jen.Id(path), t.Size, align}, nil
 	}
 	return gotype{}, fmt.Errorf("%s: the type %s has no counterpart in Go", at, t)
 }
@@ -73,8 +72,8 @@ func (s *scope) recordAlign(t *abi.Type, at string) (int64, error) {
 
 func (s *scope) enumType(t *abi.Type) (gotype, error) {
 	size, align := t.Size, s.goAlign(t.Size)
-	if name := s.types[keyOf(t)]; t.Name != "" && name != "" {
-		return gotype{jen.Id(name), size, align}, nil
+	if t.Name != "" && s.typeName(keyOf(t)) != "" {
+		return gotype{s.typeCode(keyOf(t)), size, align}, nil
 	}
 	kind := "uint"
 	if t.Signed {
@@ -90,7 +89,7 @@ func (s *scope) pointerTo(elem *abi.Type, path, at string) (jen.Code, error) {
 	case elem.Kind == abi.Void, elem.Kind == abi.Func, elem.Kind == abi.Other:
 		return jen.Uintptr(), nil
 	case elem.IsRecord() && elem.Anon == nil:
-		return jen.Op("*").Id(s.types[keyOf(elem)]), nil
+		return jen.Op("*").Add(s.typeCode(keyOf(elem))), nil
 	}
 	inner, err := s.goType(elem, path, at)
 	if err != nil {

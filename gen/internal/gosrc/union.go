@@ -33,8 +33,11 @@ func (v view) plus(n int64) view { v.at += n; return v }
 // the struct around it in C and so do their views in Go.
 func (b *body) unnamedUnion(f *abi.Field, offset int64) error {
 	first := firstName(f.Type.Anon)
-	if first == "" {
+	switch {
+	case first == "":
 		return nil // pad covers it
+	case f.Size == 0: // of arrays without length: Go would pad it
+		return b.views(f.Type.Anon, view{at: offset, align: b.align})
 	}
 	field := b.take(unexported(camel(first)) + "Union")
 	b.pad(offset)

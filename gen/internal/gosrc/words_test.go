@@ -19,7 +19,7 @@ func TestWordsAreUsed(t *testing.T) {
 		facts := newest(t)
 		table, err := parseWords(text)
 		require.NoError(t, err)
-		_, err = declare(facts, table)
+		_, err = declare(facts, table, nil)
 		require.NoError(t, err)
 		return table.stale()
 	}

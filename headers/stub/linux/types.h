@@ -1,6 +1,7 @@
 /* Stub: the kernel's names for integer types. */
 #ifndef STUB_LINUX_TYPES_H
 #define STUB_LINUX_TYPES_H
+#include <linux/stddef.h>
 typedef signed char __s8;
 typedef unsigned char __u8;
 typedef short __s16;

@@ -1,0 +1,92 @@
+package gosrc
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// Import is a generated package whose declarations another one uses, where C
+// has them just so, rather than declare them again.
+type Import struct {
+	Path  string // by which Go imports it
+	Name  string
+	Facts []*abi.Facts // that it was generated from
+}
+
+// scope is the scope of the imported package on a target, or nil where it
+// has none.
+func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
+	if p == nil {
+		return nil, nil
+	}
+	for _, f := range p.Facts {
+		if f.Target() == target.Target() {
+			return newScope(f, words, nil)
+		}
+	}
+	return nil, nil
+}
+
+// imports finds what is declared here and in the imported package alike.
+func (s *scope) imports(from *scope) {
+	for _, r := range s.facts.Records {
+		key := recordKey(r)
+		theirs := from.records[key]
+		if from.types[key] != "" && (r.Opaque || theirs != nil && !theirs.Opaque && r.Same(theirs)) {
+			s.imported[key] = from.types[key]
+		}
+	}
+	for key, name := range from.types {
+		if s.records[key] == nil && s.enums[key] == nil {
+			s.imported[key] = name // only pointers to it can be here
+		}
+	}
+	enums := map[string]*abi.Enum{}
+	for _, e := range from.emittedEnums() {
+		enums[e.Key()] = e
+	}
+	for _, e := range s.facts.Enums {
+		if theirs := enums[e.Key()]; theirs != nil && theirs.Typedef == e.Typedef && theirs.Covers(e) {
+			s.elsewhere[e] = true
+			if e.Name != "" {
+				s.imported[enumKey(e)] = from.types[enumKey(e)]
+			}
+		}
+	}
+	values := map[string]string{}
+	for _, m := range from.facts.Macros {
+		if from.shipped[m.Header] {
+			values[m.Name] = m.Value
+		}
+	}
+	for _, m := range s.facts.Macros {
+		if value, ok := values[m.Name]; ok && value == m.Value {
+			s.elsewhere[m] = true
+		}
+	}
+}
+
+// typeName is the Go name of a C type, without the package that it is of.
+func (s *scope) typeName(key string) string {
+	if name := s.imported[key]; name != "" {
+		return name
+	}
+	return s.types[key]
+}
+
+// typeCode is the Go name of a C type, as this package refers to it.
+func (s *scope) typeCode(key string) *jen.Statement {
+	if name := s.imported[key]; name != "" {
+		return jen.Qual(s.path, name)
+	}
+	return jen.Id(s.types[key])
+}
+
+// supportCode is a type of the support that every package rests on.
+func (s *scope) supportCode(name string) *jen.Statement {
+	if s.path != "" {
+		return jen.Qual(s.path, name)
+	}
+	return jen.Id(name)
+}
