@@ -87,9 +87,9 @@ func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, 
 		return nil, ErrRingFull
 	}
 	slot := r.slot(r.added)
-	// Signalled too: one in so many, and the one that makes the ring full, for else
-	// nothing would ever tell that there is room again.
-	if r.added+1-r.signalled >= r.every || r.added+1-r.done == uint64(r.Len()) {
+	// every is at most the ring's length, so that a full ring has a signalled one,
+	// which will tell that there is room again.
+	if r.added+1-r.signalled >= r.every {
 		flags |= SendSignaled
 	}
 	if err := r.chain.Set(slot, r.added, opcode, flags, sges...); err != nil {

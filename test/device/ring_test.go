@@ -300,3 +300,57 @@ func TestRegisterFromManyGoroutines(t *testing.T) {
 	}
 	group.Wait()
 }
+
+// An RDMA write with immediate data uses up a receive and leaves its buffer alone.
+// The sender hears of the end of all that it sent, because it asks for that.
+func TestRingsWithWritesWithImmediateData(t *testing.T) {
+	const size, written = 64, 32
+	r := newRig(t)
+	local, remote := r.memory(1), r.memory(1)
+	var recvs *ibv.RecvRing
+	t.Cleanup(func() { require.NoError(t, recvs.Close()) })
+	sender, receiver := r.pair(8, 2)
+	recvs, err := ibv.NewRecvRing(receiver.QP, 2, size)
+	require.NoError(t, err)
+	sends, err := ibv.NewSendRing(sender.QP, 8, 1, 8)
+	require.NoError(t, err)
+	deadline := time.Now().Add(patience)
+	receive := func() ibv.Received {
+		require.NoError(t, sends.Post())
+		for in := make([]ibv.Received, 1); ; {
+			n, err := recvs.Poll(in)
+			require.NoError(t, err)
+			if n == 1 {
+				require.NoError(t, in[0].WC.Err())
+				return in[0]
+			}
+			require.True(t, time.Now().Before(deadline))
+		}
+	}
+	for i := range uint32(3) {
+		fill(local.Bytes()[:size], uint64(i))
+		wipe(remote.Bytes(), 0xee)
+		_, err := sends.Add(ibv.WRSend, 0, local.SGE(0, size))
+		require.NoError(t, err)
+		m := receive()
+		requireFilled(t, m.Data, size, uint64(i), 0)
+		require.NoError(t, recvs.Release(m))
+
+		wr, err := sends.Add(ibv.WRRDMAWriteWithImm, ibv.SendSignaled, local.SGE(0, written))
+		require.NoError(t, err)
+		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Addr), RKey: remote.RKey}
+		wr.SetImmData(ibv.ToBE32(i + 1))
+		m = receive()
+		require.Equal(t, ibv.WCRecvRDMAWithImm, m.WC.Opcode)
+		require.EqualValues(t, i+1, m.WC.ImmData().Host())
+		require.EqualValues(t, written, m.WC.ByteLen)
+		require.Empty(t, m.Data, "it is not in the ring's buffer")
+		require.Equal(t, local.Bytes()[:written], remote.Bytes()[:written])
+		require.NoError(t, recvs.Release(m))
+		for sends.Outstanding() > 0 {
+			_, err := sends.Poll()
+			require.NoError(t, err)
+			require.True(t, time.Now().Before(deadline))
+		}
+	}
+}
