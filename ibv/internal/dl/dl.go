@@ -11,6 +11,8 @@
 // Linux, amd64 and arm64 on FreeBSD, with CGO_ENABLED=0 and with CGO_ENABLED=1. Linux on s390x without cgo needs Go 1.27;
 // so does riscv64, or -ldflags="-I /lib/ld-linux-riscv64-lp64d.so.1", for a program that finds its dynamic linker.
 // A Linux program built without cgo asks for glibc's libraries by name; where the C library is musl, build with cgo.
+// On arm64, musl and glibc lay out libibverbs' objects differently: the build tag musl chooses, and [Load] refuses to go
+// on with the wrong one.
 // FreeBSD without cgo needs -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere else the package
 // compiles, [Load] fails with [ErrUnsupported], and nothing can be called.
 package dl
@@ -69,6 +71,9 @@ func (l *loader) load() (*Library, error) {
 	library, err := Open(name)
 	if err != nil {
 		return nil, missing(overridden, err)
+	}
+	if err := fits(builtFor, cLibrary()); err != nil {
+		return nil, err
 	}
 	l.library = library
 	return library, nil

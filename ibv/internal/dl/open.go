@@ -39,3 +39,15 @@ func findSymbol(handle uintptr, name string) (uintptr, error) {
 	}
 	return address, nil
 }
+
+// cLibrary is the C library of this process, of the two that Linux has.
+func cLibrary() string {
+	// Only glibc has an answer to this question; others have the function, which is POSIX's, and do not know the number.
+	const askGlibcVersion = 2 // _CS_GNU_LIBC_VERSION
+	if confstr, err := findSymbol(purego.RTLD_DEFAULT, "confstr"); err == nil {
+		if length, _ := Call(confstr, askGlibcVersion, 0, 0); length > 0 {
+			return glibc
+		}
+	}
+	return musl
+}

@@ -16,6 +16,9 @@ func findSymbol(uintptr, string) (uintptr, error) {
 	return 0, fmt.Errorf("%w: %s/%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
 }
 
+// cLibrary is none: nothing is loaded here.
+func cLibrary() string { return "" }
+
 // ErrnoFunction returns 0: there is no C library to ask.
 func ErrnoFunction() uintptr { return 0 }
 
