@@ -124,6 +124,52 @@ func asPostOf(postList listFunc) postFunc {
 	}
 }
 
+// ofPair makes of a Pair what Post is, with a poll behind it that takes nothing.
+func ofPair(makePair func(*Pair)) postFunc {
+	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+		into := new(int64)
+		s := &script{result: 2, setErrno: 77}
+		p := &Pair{PostFn: fn, Object: object, List: list, Bad: 1, PollFn: pollScript(), CQ: unsafe.Pointer(s), Into: unsafe.Pointer(into), Room: 5}
+		makePair(p)
+		if p.Got != 2 || p.PollErrno != 0 || s.sawObject != unsafe.Pointer(s) || s.sawList != unsafe.Pointer(into) || s.sawN != 5 {
+			panic(fmt.Sprint("the poll behind the post: ", *p, *s))
+		}
+		return p.PostResult, p.PostErrno, p.Bad
+	}
+}
+
+// ofPairs makes of a Pair what poll is, with a post before it that fails.
+func ofPairs(makePair func(*Pair)) func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
+	return func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
+		list := new(int64)
+		s := &script{result: -1, setErrno: 78, setBad: unsafe.Pointer(list), sawBad: unsafe.Pointer(list)}
+		p := &Pair{PostFn: postScript(), Object: unsafe.Pointer(s), List: unsafe.Pointer(list), Bad: 1, PollFn: fn, CQ: cq, Into: wc, Room: n}
+		makePair(p)
+		if p.PostResult != -1 || p.PostErrno != 78 || p.Bad != uintptr(unsafe.Pointer(list)) || s.sawList != unsafe.Pointer(list) || s.sawBad != nil {
+			panic(fmt.Sprint("the post before the poll: ", *p, *s))
+		}
+		return p.Got, p.PollErrno
+	}
+}
+
+// The functions of testdata/calls.c that a Pair is tested with.
+var (
+	postScript = sync.OnceValue(func() uintptr { return mustFind("post_script") })
+	pollScript = sync.OnceValue(func() uintptr { return mustFind("poll_script") })
+)
+
+func mustFind(name string) uintptr {
+	library, err := build()
+	if err != nil {
+		panic(err) // the tests that use it have built it before
+	}
+	address, err := library.Symbol(name)
+	if err != nil {
+		panic(err)
+	}
+	return address
+}
+
 var errRefused = errors.New("refused")
 
 // checked passes on what a refusal was given, and panics unless the caller got what refused returned, and what it should
@@ -180,6 +226,7 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		{chosen, Post, counted(Poll), alignment},
 		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment},
 		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment},
+		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment},
 		{"portable", postPortable, pollPortable, portableAlignment},
 	}
 	if inRegisters {

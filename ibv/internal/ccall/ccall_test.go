@@ -94,7 +94,7 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 		t.Skip("the direct call is not in use here")
 	}
 	list := new([4]int64)
-	l := &List{First: unsafe.Pointer(list), Len: 4}
+	l, pair := &List{First: unsafe.Pointer(list), Len: 4}, new(Pair)
 	refusedFrom := func(unsafe.Pointer, int32, int32, uintptr) (unsafe.Pointer, error) { return nil, nil }
 	refusedList := func(*List, int32, int32, uintptr) (int, error) { return 0, nil }
 	failed := func(unsafe.Pointer, int32, int32) (int, error) { return 0, nil }
@@ -105,6 +105,8 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 			PostFrom(post, unsafe.Pointer(s), unsafe.Pointer(list), nil, refusedFrom)
 			PostList(post, unsafe.Pointer(s), l, nil, refusedList)
 			Poll(poll, unsafe.Pointer(s), unsafe.Pointer(list), 1, failed)
+			*pair = Pair{PostFn: post, Object: unsafe.Pointer(s), List: unsafe.Pointer(list), PollFn: poll, CQ: unsafe.Pointer(s), Into: unsafe.Pointer(list), Room: 1}
+			pair.Make()
 		}))
 	}
 }

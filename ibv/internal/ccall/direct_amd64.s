@@ -35,8 +35,9 @@ entered: \
 	MOVQ R12, SP \
 	MOVQ BX, g(DX)
 
-// ERRNO puts the C errno into CX if AX, the result, is -1, and 0 otherwise. R15 carries the result over the call.
-#define ERRNO \
+// ERRNO puts the C errno into CX if AX, the result, is -1, and 0 otherwise. R15 carries the result over the call. done is
+// a label of its own.
+#define ERRNO(done) \
 	XORL CX, CX \
 	CMPL AX, $-1 \
 	JNE  done \
@@ -61,7 +62,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ SP, DX
 	CALL AX
 	MOVQ 0(SP), R13           // kept over the call in ERRNO
-	ERRNO
+	ERRNO(done)
 	LEAVE
 	MOVL AX, result+24(FP)
 	MOVL CX, errno+28(FP)
@@ -80,13 +81,42 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	MOVQ wc+24(FP), DX
 	ENTER
 	CALL AX
-	ERRNO
+	ERRNO(done)
 	LEAVE
 	MOVL AX, result+32(FP)
 	MOVL CX, errno+36(FP)
 	RET
 portable:
 	JMP  ·pollPortable(SB)
+
+// func makePair(p *Pair)
+TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
+	CMPB ·direct(SB), $0
+	JEQ  portable
+	MOVQ p+0(FP), AX
+	ENTER
+	MOVQ AX, R13
+	MOVQ Pair_Object(R13), DI
+	MOVQ Pair_List(R13), SI
+	LEAQ Pair_Bad(R13), DX
+	MOVQ $0, (DX)
+	MOVQ Pair_PostFn(R13), AX
+	CALL AX
+	ERRNO(posted)
+	MOVL AX, Pair_PostResult(R13)
+	MOVL CX, Pair_PostErrno(R13)
+	MOVQ Pair_CQ(R13), DI
+	MOVL Pair_Room(R13), SI
+	MOVQ Pair_Into(R13), DX
+	MOVQ Pair_PollFn(R13), AX
+	CALL AX
+	ERRNO(polled)
+	MOVL AX, Pair_Got(R13)
+	MOVL CX, Pair_PollErrno(R13)
+	LEAVE
+	RET
+portable:
+	JMP  ·pairPortable(SB)
 
 // func probe() (current, sp uintptr)
 TEXT ·probe(SB), NOSPLIT|NOFRAME, $0-16

@@ -35,8 +35,9 @@
 	SETG \
 	MOVD R21, R30
 
-// ERRNO moves the result from R0 to R22, and puts the C errno into R23 if it is -1, and 0 otherwise.
-#define ERRNO \
+// ERRNO moves the result from R0 to R22, and puts the C errno into R23 if it is -1, and 0 otherwise. done
+// is a label of its own.
+#define ERRNO(done) \
 	MOVW R0, R22 \
 	MOVW $0, R23 \
 	CMNW $1, R0 \
@@ -58,7 +59,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD  ZR, 0(RSP)           // bad
 	MOVD  RSP, R2
 	CALL  (R9)
-	ERRNO
+	ERRNO(done)
 	MOVD  0(RSP), R24
 	LEAVE
 	MOVW  R22, result+24(FP)
@@ -78,13 +79,41 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	MOVD  wc+24(FP), R2
 	ENTER
 	CALL  (R9)
-	ERRNO
+	ERRNO(done)
 	LEAVE
 	MOVW  R22, result+32(FP)
 	MOVW  R23, errno+36(FP)
 	RET
 portable:
 	JMP   ·pollPortable(SB)
+
+// func makePair(p *Pair)
+TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
+	MOVBU ·direct(SB), R8
+	CBZ   R8, portable
+	MOVD  p+0(FP), R25
+	ENTER
+	MOVD  Pair_Object(R25), R0
+	MOVD  Pair_List(R25), R1
+	ADD   $Pair_Bad, R25, R2
+	MOVD  ZR, (R2)
+	MOVD  Pair_PostFn(R25), R9
+	CALL  (R9)
+	ERRNO(posted)
+	MOVW  R22, Pair_PostResult(R25)
+	MOVW  R23, Pair_PostErrno(R25)
+	MOVD  Pair_CQ(R25), R0
+	MOVW  Pair_Room(R25), R1
+	MOVD  Pair_Into(R25), R2
+	MOVD  Pair_PollFn(R25), R9
+	CALL  (R9)
+	ERRNO(polled)
+	MOVW  R22, Pair_Got(R25)
+	MOVW  R23, Pair_PollErrno(R25)
+	LEAVE
+	RET
+portable:
+	JMP   ·pairPortable(SB)
 
 // func probe() (current, sp uintptr)
 TEXT ·probe(SB), NOSPLIT|NOFRAME, $0-16

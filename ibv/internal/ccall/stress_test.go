@@ -180,6 +180,7 @@ var shapes = []postFunc{
 	asPostOf(func(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer, refused ListRefused) (int, error) {
 		return PostList(fn, object, l, unless, refused)
 	}),
+	ofPair((*Pair).Make),
 }
 
 // stressedCall makes a call with memory that only the call knows of, collected garbage before it if so asked, and checks

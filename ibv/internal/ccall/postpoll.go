@@ -1,0 +1,20 @@
+package ccall
+
+import "unsafe"
+
+// Pair is a post and then a poll of C's, with their arguments and results, which are as those of [Post] and of the C
+// functions themselves.
+type Pair struct {
+	PostFn       uintptr
+	Object, List unsafe.Pointer
+	PollFn       uintptr
+	CQ, Into     unsafe.Pointer
+	Room         int32
+
+	PostResult, PostErrno int32
+	Bad                   uintptr // a number, because C may have left anything there
+	Got, PollErrno        int32
+}
+
+// Make makes both calls, the second one whatever came of the first. On amd64 and arm64 it goes to C once for both.
+func (p *Pair) Make() { makePair(p) }
