@@ -51,12 +51,35 @@ func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, p
 	if len(picked) == 0 {
 		return 0, nil
 	}
+	if err := c.linkPicked(op, picked); err != nil {
+		return 0, err
+	}
+	// Safe: as in postRange.
+	result, errno, bad := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
+	c.relink(picked)
+	return c.acceptedPicked(op, picked, result, errno, bad)
+}
+
+// postPickedAndPoll is postPicked, and then the poll that pair has, in one
+// crossing into C.
+func (c *chain[WR]) postPickedAndPoll(op postOp, slot uintptr, object unsafe.Pointer, picked []int, pair *ccall.Pair) (int, error) {
+	if err := c.linkPicked(op, picked); err != nil {
+		return 0, err
+	}
+	pair.PostFn, pair.Object, pair.List = slot, object, unsafe.Pointer(&c.wrs[picked[0]])
+	pair.Make()
+	c.relink(picked)
+	return c.acceptedPicked(op, picked, pair.PostResult, pair.PostErrno, pair.Bad)
+}
+
+// linkPicked links work requests to each other, or changes nothing.
+func (c *chain[WR]) linkPicked(op postOp, picked []int) error {
 	// A work request that points to itself is one that was met before. None does
 	// otherwise.
 	for k, i := range picked {
 		if uint(i) >= uint(len(c.wrs)) || c.pointsTo(i, i) {
 			c.relink(picked[:k])
-			return 0, c.pickError(op, i)
+			return c.pickError(op, i)
 		}
 		c.link(i, i)
 	}
@@ -64,9 +87,11 @@ func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, p
 		c.link(picked[k], i)
 	}
 	c.link(picked[len(picked)-1], len(c.wrs))
-	// Safe: as in post.
-	result, errno, bad := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
-	c.relink(picked)
+	return nil
+}
+
+// acceptedPicked sorts out how many of the work requests were accepted.
+func (c *chain[WR]) acceptedPicked(op postOp, picked []int, result, errno int32, bad uintptr) (int, error) {
 	if result == 0 && bad == 0 {
 		return len(picked), nil
 	}

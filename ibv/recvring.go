@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv/internal/ccall"
 )
 
 // RecvRing keeps receives posted on a queue pair or a shared receive queue: n
@@ -13,8 +16,9 @@ import (
 // goroutine at a time may use it.
 type RecvRing struct {
 	chain   *RecvChain
-	post    func(picked []int) (int, error)
+	queue   recvQueue
 	cq      *CQ
+	pair    ccall.Pair // a post to the one and a poll of the other
 	mr      *MR
 	buf     Buffer
 	size    int
@@ -83,13 +87,7 @@ func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.post = func(picked []int) (int, error) {
-		// Providers refuse this without saying that they took none.
-		if qp.State == QPSReset {
-			return 0, qp.action("post receives of a ring to", nil).invalid("it takes no receives in RESET: move it to INIT first")
-		}
-		return r.chain.PostPicked(qp, picked)
-	}
+	r.queue = recvQueue{qp: qp}
 	return r.fill()
 }
 
@@ -104,7 +102,7 @@ func NewSRQRecvRing(srq *SRQ, cq *CQ, n, size int) (*RecvRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.post = func(picked []int) (int, error) { return r.chain.PostSRQPicked(srq, picked) }
+	r.queue = recvQueue{srq: srq}
 	return r.fill()
 }
 
@@ -128,10 +126,6 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 	if n > int(room) {
 		return nil, act.because(syscall.ENOMEM, "the receive queue has room for %d", room)
 	}
-	chain, err := NewRecvChain(n, 1)
-	if err != nil {
-		return nil, err
-	}
 	buf, err := AllocBuffer(n * size)
 	if err != nil {
 		return nil, err
@@ -141,14 +135,15 @@ func newRecvRing(pd *PD, cq *CQ, n, size int, room uint32) (*RecvRing, error) {
 		buf.Free()
 		return nil, err
 	}
-	r := &RecvRing{chain: chain, cq: cq, mr: mr, buf: buf, size: size, tag: ringMark + uint64(rings.Add(1))<<32,
+	r := &RecvRing{cq: cq, mr: mr, buf: buf, size: size, tag: ringMark + uint64(rings.Add(1))<<32,
 		wcs: make([]WC, min(n, pollBatch)), pending: make([]int, n), holders: make([]holder, n), laps: make([]uint64, n)}
+	if r.chain, err = mr.RecvChain(n, size); err != nil {
+		r.Close()
+		return nil, err
+	}
 	for i := range n {
 		r.pending[i] = i
-		if err := chain.Set(i, r.tag|uint64(i), mr.SGE(i*size, size)); err != nil {
-			r.Close()
-			return nil, err
-		}
+		r.chain.WR(i).WRID |= r.tag
 	}
 	return r, nil
 }
@@ -181,11 +176,7 @@ func (r *RecvRing) Len() int { return r.chain.Len() }
 // the next Poll; but after [ErrAcceptedUnknown], all of them are taken for posted,
 // because none may be posted twice.
 func (r *RecvRing) Poll(into []Received) (int, error) {
-	err := r.Flush()
-	n, pollErr := r.cq.Poll(r.wcs[:min(len(into), len(r.wcs))])
-	if err == nil {
-		err = pollErr
-	}
+	n, err := r.flushAndPoll(r.wcs[:min(len(into), len(r.wcs))])
 	var foreign error
 	taken := 0
 	for i := range r.wcs[:n] {
@@ -233,7 +224,45 @@ func (r *RecvRing) Flush() error {
 	if len(r.pending) == 0 {
 		return nil
 	}
-	accepted, err := r.post(r.pending)
+	op, slot, object, err := r.queue.post()
+	if err != nil {
+		return err
+	}
+	accepted, err := r.chain.list.postPicked(op, slot, object, r.pending)
+	r.posted(accepted)
+	return err
+}
+
+// flushAndPoll posts the buffers that were given back, and polls, in one crossing
+// into C. Its error is that of the post, if both have one.
+func (r *RecvRing) flushAndPoll(wcs []WC) (int, error) {
+	if len(r.pending) == 0 {
+		return r.cq.Poll(wcs)
+	}
+	if len(wcs) == 0 {
+		return 0, r.Flush()
+	}
+	op, slot, object, err := r.queue.post()
+	if err != nil {
+		n, _ := r.cq.Poll(wcs)
+		return n, err
+	}
+	// Safe: C gets its own queue, and room for as many completions as it is told.
+	r.pair.PollFn, r.pair.CQ, r.pair.Into, r.pair.Room = uintptr(r.cq.Context.Ops.PollCQ), unsafe.Pointer(r.cq), unsafe.Pointer(&wcs[0]), int32(len(wcs))
+	accepted, err := r.chain.list.postPickedAndPoll(op, slot, object, r.pending, &r.pair)
+	r.posted(accepted)
+	n := int(r.pair.Got)
+	if n < 0 {
+		var pollErr error
+		if n, pollErr = pollFailed(unsafe.Pointer(r.cq), r.pair.Got, r.pair.PollErrno); err == nil {
+			err = pollErr
+		}
+	}
+	return n, err
+}
+
+// posted takes note of how many of the pending buffers were accepted.
+func (r *RecvRing) posted(accepted int) {
 	if accepted < 0 {
 		// How many were taken is not known, and a buffer must not be posted twice:
 		// all of them are left to their completions.
@@ -243,7 +272,6 @@ func (r *RecvRing) Flush() error {
 		r.holders[slot] = theDevice
 	}
 	r.pending = r.pending[:copy(r.pending, r.pending[accepted:])]
-	return err
 }
 
 // Close frees the buffers. The queue pair must be closed, or reset, before: until
