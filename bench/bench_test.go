@@ -21,6 +21,7 @@ func BenchmarkPostSend(b *testing.B)     { benchmark(b, subject.PostSend) }
 func BenchmarkPostRecvFull(b *testing.B) { benchmark(b, subject.PostRecvFull) }
 func BenchmarkPollEmpty(b *testing.B)    { benchmark(b, subject.PollEmpty) }
 func BenchmarkPoll(b *testing.B)         { benchmark(b, subject.Poll) }
+func BenchmarkRing(b *testing.B)         { benchmark(b, subject.Ring) }
 
 // benchmark makes whole rounds, at least b.N calls, and reports the median
 // round. What empties the queue between the rounds does not count.

@@ -51,43 +51,30 @@ func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, p
 	if len(picked) == 0 {
 		return 0, nil
 	}
-	if err := c.linkPicked(op, picked); err != nil {
-		return 0, err
-	}
-	// Safe: as in postRange.
-	result, errno, bad := ccall.Post(slot, object, unsafe.Pointer(&c.wrs[picked[0]]))
-	c.relink(picked)
-	return c.acceptedPicked(op, picked, result, errno, bad)
-}
-
-// postPickedAndPoll is postPicked, and then the poll that pair has, in one
-// crossing into C.
-func (c *chain[WR]) postPickedAndPoll(op postOp, slot uintptr, object unsafe.Pointer, picked []int, pair *ccall.Pair) (int, error) {
-	if err := c.linkPicked(op, picked); err != nil {
-		return 0, err
-	}
-	pair.PostFn, pair.Object, pair.List = slot, object, unsafe.Pointer(&c.wrs[picked[0]])
-	pair.Make()
-	c.relink(picked)
-	return c.acceptedPicked(op, picked, pair.PostResult, pair.PostErrno, pair.Bad)
-}
-
-// linkPicked links work requests to each other, or changes nothing.
-func (c *chain[WR]) linkPicked(op postOp, picked []int) error {
 	// A work request that points to itself is one that was met before. None does
 	// otherwise.
 	for k, i := range picked {
 		if uint(i) >= uint(len(c.wrs)) || c.pointsTo(i, i) {
 			c.relink(picked[:k])
-			return c.pickError(op, i)
+			return 0, c.pickError(op, i)
 		}
 		c.link(i, i)
 	}
+	first := c.linkRun(picked)
+	// Safe: as in postRange.
+	result, errno, bad := ccall.Post(slot, object, first)
+	c.relink(picked)
+	return c.acceptedPicked(op, picked, result, errno, bad)
+}
+
+// linkRun makes a list of work requests that are all different, and returns the
+// first one.
+func (c *chain[WR]) linkRun(picked []int) unsafe.Pointer {
 	for k, i := range picked[1:] {
 		c.link(picked[k], i)
 	}
 	c.link(picked[len(picked)-1], len(c.wrs))
-	return nil
+	return unsafe.Pointer(&c.wrs[picked[0]])
 }
 
 // acceptedPicked sorts out how many of the work requests were accepted.

@@ -15,7 +15,7 @@ import (
 // in batches, by the next Poll. Nothing is allocated after it is made. One
 // goroutine at a time may use it.
 type RecvRing struct {
-	chain   *RecvChain
+	chain   *RecvChain // in which only those of a post are linked, for it
 	queue   recvQueue
 	cq      *CQ
 	pair    ccall.Pair // a post to the one and a poll of the other
@@ -228,9 +228,9 @@ func (r *RecvRing) Flush() error {
 	if err != nil {
 		return err
 	}
-	accepted, err := r.chain.list.postPicked(op, slot, object, r.pending)
-	r.posted(accepted)
-	return err
+	// Safe: C gets its own object, and a list that lives until the call is over.
+	result, errno, bad := ccall.Post(slot, object, r.chain.list.linkRun(r.pending))
+	return r.posted(op, result, errno, bad)
 }
 
 // flushAndPoll posts the buffers that were given back, and polls, in one crossing
@@ -247,10 +247,12 @@ func (r *RecvRing) flushAndPoll(wcs []WC) (int, error) {
 		n, _ := r.cq.Poll(wcs)
 		return n, err
 	}
-	// Safe: C gets its own queue, and room for as many completions as it is told.
+	// Safe: C gets its own objects, a list that lives until the call is over, and
+	// room for as many completions as it is told.
+	r.pair.PostFn, r.pair.Object, r.pair.List = slot, object, r.chain.list.linkRun(r.pending)
 	r.pair.PollFn, r.pair.CQ, r.pair.Into, r.pair.Room = uintptr(r.cq.Context.Ops.PollCQ), unsafe.Pointer(r.cq), unsafe.Pointer(&wcs[0]), int32(len(wcs))
-	accepted, err := r.chain.list.postPickedAndPoll(op, slot, object, r.pending, &r.pair)
-	r.posted(accepted)
+	r.pair.Make()
+	err = r.posted(op, r.pair.PostResult, r.pair.PostErrno, r.pair.Bad)
 	n := int(r.pair.Got)
 	if n < 0 {
 		var pollErr error
@@ -261,8 +263,9 @@ func (r *RecvRing) flushAndPoll(wcs []WC) (int, error) {
 	return n, err
 }
 
-// posted takes note of how many of the pending buffers were accepted.
-func (r *RecvRing) posted(accepted int) {
+// posted takes note of what came of posting the pending buffers.
+func (r *RecvRing) posted(op postOp, result, errno int32, bad uintptr) error {
+	accepted, err := r.chain.list.acceptedPicked(op, r.pending, result, errno, bad)
 	if accepted < 0 {
 		// How many were taken is not known, and a buffer must not be posted twice:
 		// all of them are left to their completions.
@@ -272,6 +275,7 @@ func (r *RecvRing) posted(accepted int) {
 		r.holders[slot] = theDevice
 	}
 	r.pending = r.pending[:copy(r.pending, r.pending[accepted:])]
+	return err
 }
 
 // Close frees the buffers. The queue pair must be closed, or reset, before: until

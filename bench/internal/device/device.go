@@ -35,6 +35,8 @@ type Device interface {
 	Complete(n int) error
 	// DropCompletions empties CQ.
 	DropCompletions() error
+	// Ring is a receive ring, or nil where there can be none.
+	Ring() *Ring
 
 	Close() error
 }

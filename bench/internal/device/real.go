@@ -26,6 +26,7 @@ type real struct {
 	qp   *ibv.QP // stays in INIT
 	srq  *ibv.SRQ
 	loop *loop
+	ring *ring
 	fill *ibv.RecvChain
 	wcs  []ibv.WC
 }
@@ -80,11 +81,16 @@ func newReal(name string) (d *real, err error) {
 	if d.srq, err = d.pd.CreateSRQ(&ibv.SRQInitAttr{Attr: ibv.SRQAttr{MaxWR: 2 * realSRQRoom, MaxSGE: 1}}); err != nil {
 		return d, err
 	}
-	d.loop, err = d.newLoop()
+	if d.loop, err = d.newLoop(d.srq, nil); err != nil {
+		return d, err
+	}
+	d.ring, err = d.newRing()
 	return d, err
 }
 
-func (d *real) newLoop() (l *loop, err error) {
+// newLoop makes a loop that receives from srq and has its receives complete on
+// recvCQ, or where its sends do if that is nil.
+func (d *real) newLoop(srq *ibv.SRQ, recvCQ *ibv.CQ) (l *loop, err error) {
 	const psn = 1
 	l = &loop{}
 	attr, err := d.ctx.QueryPort(port)
@@ -98,8 +104,11 @@ func (d *real) newLoop() (l *loop, err error) {
 	if l.cq, err = d.ctx.CreateCQ(4 * realSRQRoom); err != nil {
 		return l, err
 	}
+	if recvCQ == nil {
+		recvCQ = l.cq
+	}
 	if l.qp, err = d.pd.CreateQP(&ibv.QPInitAttr{
-		SendCQ: l.cq, RecvCQ: l.cq, SRQ: d.srq, QPType: ibv.QPTRC,
+		SendCQ: l.cq, RecvCQ: recvCQ, SRQ: srq, QPType: ibv.QPTRC,
 		Cap: ibv.QPCap{MaxSendWR: uint32(len(d.wcs)), MaxSendSGE: 1},
 	}); err != nil {
 		return l, err
@@ -190,6 +199,21 @@ func (d *real) Complete(n int) error {
 // DropCompletions empties the queue pair's completion queue.
 func (d *real) DropCompletions() error { return drop(d.cq, d.wcs) }
 
+// close closes what there is.
+func (l *loop) close() error {
+	if l == nil {
+		return nil
+	}
+	var errs []error
+	if l.qp != nil {
+		errs = append(errs, l.qp.Close())
+	}
+	if l.cq != nil {
+		errs = append(errs, l.cq.Close())
+	}
+	return errors.Join(errs...)
+}
+
 // poll takes n completions, each a success or flushed.
 func (d *real) poll(cq *ibv.CQ, n int) error {
 	deadline := time.Now().Add(patience)
@@ -213,15 +237,7 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 
 // Close closes what there is.
 func (d *real) Close() error {
-	var errs []error
-	if l := d.loop; l != nil {
-		if l.qp != nil {
-			errs = append(errs, l.qp.Close())
-		}
-		if l.cq != nil {
-			errs = append(errs, l.cq.Close())
-		}
-	}
+	errs := []error{d.ring.close(), d.loop.close()}
 	if d.srq != nil {
 		errs = append(errs, d.srq.Close())
 	}

@@ -61,6 +61,9 @@ func (s Stub) Complete(n int) error {
 // DropCompletions empties the completion queue.
 func (s Stub) DropCompletions() error { return drop(s.CQ(), make([]ibv.WC, 64)) }
 
+// Ring is nil: nobody sends to the stub, nor can memory be registered.
+func (Stub) Ring() *Ring { return nil }
+
 // Close frees the objects.
 func (s Stub) Close() error {
 	s.Provider.Close()

@@ -35,6 +35,7 @@ var titles = []struct{ op, title, note string }{
 	{subject.PostRecvFull, "Posting a receive to a full queue", "The provider refuses, and the error says so."},
 	{subject.PollEmpty, "Polling an empty completion queue", ""},
 	{subject.Poll, "Polling completions", "As many are there as there is room for."},
+	{subject.Ring, "Receiving with a ring", "Posting again what was received last, on a shared receive queue, and polling for as many: `ring.Poll` and `ring.Release`. C does the same with two calls."},
 	{measure.Scale, "Posting one receive, from several goroutines", "Each has a thread and a queue pair of its own. What a post takes, as each sees it: the median of all their rounds. It stays what it is for one, because nothing is shared."},
 	{measure.Build, "Building a chain of receives", "Nanoseconds of the processor for each work request, 48 bytes with its buffer entry, in new memory: `mr.RecvChain`. Beside it, a loop that fills as much new memory."},
 	{measure.BuildEach, "Building it buffer by buffer", "The same with `NewRecvChain` and a `Set` for each: the memory is gone through twice."},

@@ -20,6 +20,7 @@ const (
 	PostRecvFull = "PostRecvFull" // onto a full queue, which refuses
 	PollEmpty    = "PollEmpty"
 	Poll         = "Poll" // completions are there
+	Ring         = "Ring" // completions are there, and their receives are posted again
 )
 
 // Implementations, in the order of reports.
@@ -132,6 +133,8 @@ func Of(d device.Device, op string, wrs int) ([]*Subject, error) {
 		all = pollEmpty(d, wrs)
 	case Poll:
 		all = poll(d, wrs)
+	case Ring:
+		all, err = ring(d, wrs)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s/wr=%d: %w", op, wrs, err)
@@ -152,15 +155,18 @@ func Of(d device.Device, op string, wrs int) ([]*Subject, error) {
 
 // Lengths is the chain lengths that make sense for an operation.
 func Lengths(op string) []int {
-	if op == PostRecvFull || op == PollEmpty {
+	switch op {
+	case PostRecvFull, PollEmpty:
 		return []int{1}
+	case Ring:
+		return []int{1, 4, 16, 64} // a ring takes no more at a time
 	}
 	return Chains
 }
 
 // Operations is all of them.
 func Operations() []string {
-	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll}
+	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring}
 }
 
 // variant is one implementation: the calls that it makes.
