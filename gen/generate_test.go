@@ -188,6 +188,7 @@ func TestSystemsShareAPackage(t *testing.T) {
 	got := files(t, module)
 	assert.Contains(t, got["zz_generated.go"], "//go:build (freebsd && (amd64 || arm64)) || (linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x))")
 	assert.Contains(t, got["zz_generated.go"], "\ntype RecvWR struct")
+	assert.Contains(t, got["zz_generated.go"], "\ntype SendWR struct", "its C differs, its Go does not")
 	assert.Contains(t, got["zz_generated_linux.go"], "\ntype GIDEntry struct")
 	assert.Contains(t, got["zz_generated_freebsd.go"], "\ntype QP struct")
 	assert.Contains(t, got["zz_generated_freebsd.go"], "It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.")

@@ -338,6 +338,95 @@ func (v MWType) String() string {
 	return "MWType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
+// Rate is a speed limit for one way, in Gbit/s of the link's signals.
+//
+// It is C's enum ibv_rate of infiniband/verbs.h: one of the values below.
+type Rate uint32
+
+// The values of Rate.
+const (
+	// The port's own speed.
+	RateMax      Rate = 0  // IBV_RATE_MAX
+	Rate2_5Gbps  Rate = 2  // IBV_RATE_2_5_GBPS
+	Rate5Gbps    Rate = 5  // IBV_RATE_5_GBPS
+	Rate10Gbps   Rate = 3  // IBV_RATE_10_GBPS
+	Rate20Gbps   Rate = 6  // IBV_RATE_20_GBPS
+	Rate30Gbps   Rate = 4  // IBV_RATE_30_GBPS
+	Rate40Gbps   Rate = 7  // IBV_RATE_40_GBPS
+	Rate60Gbps   Rate = 8  // IBV_RATE_60_GBPS
+	Rate80Gbps   Rate = 9  // IBV_RATE_80_GBPS
+	Rate120Gbps  Rate = 10 // IBV_RATE_120_GBPS
+	Rate14Gbps   Rate = 11 // IBV_RATE_14_GBPS
+	Rate56Gbps   Rate = 12 // IBV_RATE_56_GBPS
+	Rate112Gbps  Rate = 13 // IBV_RATE_112_GBPS
+	Rate168Gbps  Rate = 14 // IBV_RATE_168_GBPS
+	Rate25Gbps   Rate = 15 // IBV_RATE_25_GBPS
+	Rate100Gbps  Rate = 16 // IBV_RATE_100_GBPS
+	Rate200Gbps  Rate = 17 // IBV_RATE_200_GBPS
+	Rate300Gbps  Rate = 18 // IBV_RATE_300_GBPS
+	Rate28Gbps   Rate = 19 // IBV_RATE_28_GBPS
+	Rate50Gbps   Rate = 20 // IBV_RATE_50_GBPS
+	Rate400Gbps  Rate = 21 // IBV_RATE_400_GBPS
+	Rate600Gbps  Rate = 22 // IBV_RATE_600_GBPS
+	Rate800Gbps  Rate = 23 // IBV_RATE_800_GBPS, since rdma-core 39.0
+	Rate1200Gbps Rate = 24 // IBV_RATE_1200_GBPS, since rdma-core 39.0
+)
+
+// String is C's name for v, or its number where C has none.
+func (v Rate) String() string {
+	switch v {
+	case RateMax:
+		return "IBV_RATE_MAX"
+	case Rate2_5Gbps:
+		return "IBV_RATE_2_5_GBPS"
+	case Rate5Gbps:
+		return "IBV_RATE_5_GBPS"
+	case Rate10Gbps:
+		return "IBV_RATE_10_GBPS"
+	case Rate20Gbps:
+		return "IBV_RATE_20_GBPS"
+	case Rate30Gbps:
+		return "IBV_RATE_30_GBPS"
+	case Rate40Gbps:
+		return "IBV_RATE_40_GBPS"
+	case Rate60Gbps:
+		return "IBV_RATE_60_GBPS"
+	case Rate80Gbps:
+		return "IBV_RATE_80_GBPS"
+	case Rate120Gbps:
+		return "IBV_RATE_120_GBPS"
+	case Rate14Gbps:
+		return "IBV_RATE_14_GBPS"
+	case Rate56Gbps:
+		return "IBV_RATE_56_GBPS"
+	case Rate112Gbps:
+		return "IBV_RATE_112_GBPS"
+	case Rate168Gbps:
+		return "IBV_RATE_168_GBPS"
+	case Rate25Gbps:
+		return "IBV_RATE_25_GBPS"
+	case Rate100Gbps:
+		return "IBV_RATE_100_GBPS"
+	case Rate200Gbps:
+		return "IBV_RATE_200_GBPS"
+	case Rate300Gbps:
+		return "IBV_RATE_300_GBPS"
+	case Rate28Gbps:
+		return "IBV_RATE_28_GBPS"
+	case Rate50Gbps:
+		return "IBV_RATE_50_GBPS"
+	case Rate400Gbps:
+		return "IBV_RATE_400_GBPS"
+	case Rate600Gbps:
+		return "IBV_RATE_600_GBPS"
+	case Rate800Gbps:
+		return "IBV_RATE_800_GBPS"
+	case Rate1200Gbps:
+		return "IBV_RATE_1200_GBPS"
+	}
+	return "Rate(" + strconv.FormatUint(uint64(v), 10) + ")"
+}
+
 // SRQAttrMask says which members of SRQAttr count.
 //
 // It is C's enum ibv_srq_attr_mask of infiniband/verbs.h: a set of the bits below.
@@ -926,6 +1015,184 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(GID{})-8]
 }
 
+// DeviceAttr is what a device can do, and at most. Limits of one resource are upper
+// bounds: others may run out first.
+//
+// It is C's struct ibv_device_attr of infiniband/verbs.h, 232 bytes.
+type DeviceAttr struct {
+	_ structs.HostLayout
+
+	// The firmware's version, as text that a zero byte ends.
+	FwVer [64]byte // char fw_ver[64]
+
+	// The device's GUID.
+	NodeGUID BE64 // __be64 node_guid
+
+	// The GUID that all devices of one piece of hardware share.
+	SysImageGUID BE64 // __be64 sys_image_guid
+
+	// The largest memory region, in bytes.
+	MaxMRSize uint64 // uint64_t max_mr_size
+
+	// The page sizes that it can map: bit n stands for 2^n bytes.
+	PageSizeCap uint64 // uint64_t page_size_cap
+
+	// The vendor, by its IEEE number.
+	VendorID uint32 // uint32_t vendor_id
+
+	// The vendor's number of the part.
+	VendorPartID uint32 // uint32_t vendor_part_id
+
+	// The hardware's revision.
+	HWVer uint32 // uint32_t hw_ver
+
+	// The most queue pairs.
+	MaxQP int32 // int max_qp
+
+	// The most work requests outstanding on one queue of a queue pair.
+	MaxQPWR int32 // int max_qp_wr
+
+	// What it can do.
+	DeviceCapFlags DeviceCapFlags // unsigned int device_cap_flags
+
+	// The most scatter/gather entries of a work request; RDMA reads have their own
+	// limit.
+	MaxSGE int32 // int max_sge
+
+	// The most scatter/gather entries of an RDMA read.
+	MaxSGERd int32 // int max_sge_rd
+
+	// The most completion queues.
+	MaxCQ int32 // int max_cq
+
+	// The most entries of a completion queue.
+	MaxCQE int32 // int max_cqe
+
+	// The most memory regions.
+	MaxMR int32 // int max_mr
+
+	// The most protection domains.
+	MaxPD int32 // int max_pd
+
+	// The most RDMA reads and atomics that one queue pair can answer at a time: the
+	// bound of MaxDestRdAtomic.
+	MaxQPRdAtom int32 // int max_qp_rd_atom
+
+	// The same for end-to-end contexts; RD, which no device has.
+	MaxEeRdAtom int32 // int max_ee_rd_atom
+
+	// The most RDMA reads and atomics that the whole device can answer at a time.
+	MaxResRdAtom int32 // int max_res_rd_atom
+
+	// The most RDMA reads and atomics that one queue pair can have under way: the bound
+	// of MaxRdAtomic.
+	MaxQPInitRdAtom int32 // int max_qp_init_rd_atom
+
+	// The same for end-to-end contexts; RD, which no device has.
+	MaxEeInitRdAtom int32 // int max_ee_init_rd_atom
+
+	// What atomic operations are atomic against.
+	AtomicCap AtomicCap // enum ibv_atomic_cap atomic_cap
+
+	// The most end-to-end contexts; RD, which no device has.
+	MaxEe int32 // int max_ee
+
+	// The most reliable datagram domains; RD, which no device has.
+	MaxRdd int32 // int max_rdd
+
+	// The most memory windows.
+	MaxMW int32 // int max_mw
+
+	// The most raw IPv6 queue pairs.
+	MaxRawIPv6QP int32 // int max_raw_ipv6_qp
+
+	// The most raw Ethertype queue pairs.
+	MaxRawEthyQP int32 // int max_raw_ethy_qp
+
+	// The most multicast groups.
+	MaxMcastGrp int32 // int max_mcast_grp
+
+	// The most queue pairs in one multicast group.
+	MaxMcastQPAttach int32 // int max_mcast_qp_attach
+
+	// The most memberships of queue pairs in multicast groups.
+	MaxTotalMcastQPAttach int32 // int max_total_mcast_qp_attach
+
+	// The most address handles.
+	MaxAH int32 // int max_ah
+
+	// The most fast memory regions, which are gone.
+	MaxFmr int32 // int max_fmr
+
+	// How often a fast memory region could be mapped, which are gone.
+	MaxMapPerFmr int32 // int max_map_per_fmr
+
+	// The most shared receive queues.
+	MaxSRQ int32 // int max_srq
+
+	// The most work requests outstanding on a shared receive queue.
+	MaxSRQWR int32 // int max_srq_wr
+
+	// The most scatter/gather entries of a work request of a shared receive queue.
+	MaxSRQSGE int32 // int max_srq_sge
+
+	// The most P_Keys of a port.
+	MaxPkeys uint16 // uint16_t max_pkeys
+
+	// How long the device itself may take to acknowledge: 4.096 microseconds * 2^n. A
+	// Timeout of its peers should be longer.
+	LocalCAAckDelay uint8 // uint8_t local_ca_ack_delay
+
+	// How many ports it has.
+	PhysPortCnt uint8 // uint8_t phys_port_cnt
+	_           [4]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.FwVer)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.NodeGUID)-64]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.SysImageGUID)-72]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMRSize)-80]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.PageSizeCap)-88]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.VendorID)-96]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.VendorPartID)-100]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.HWVer)-104]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQP)-108]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQPWR)-112]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.DeviceCapFlags)-116]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSGE)-120]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSGERd)-124]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxCQ)-128]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxCQE)-132]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMR)-136]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxPD)-140]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQPRdAtom)-144]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEeRdAtom)-148]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxResRdAtom)-152]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQPInitRdAtom)-156]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEeInitRdAtom)-160]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.AtomicCap)-164]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEe)-168]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRdd)-172]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMW)-176]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRawIPv6QP)-180]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRawEthyQP)-184]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMcastGrp)-188]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMcastQPAttach)-192]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxTotalMcastQPAttach)-196]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxAH)-200]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxFmr)-204]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMapPerFmr)-208]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQ)-212]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQWR)-216]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQSGE)-220]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxPkeys)-224]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.LocalCAAckDelay)-226]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.PhysPortCnt)-227]
+	_ = [1]struct{}{}[unsafe.Sizeof(DeviceAttr{})-232]
+	_ = [1]struct{}{}[unsafe.Alignof(DeviceAttr{})-8]
+}
+
 // QueryDeviceExInput is for questions of a later time.
 //
 // It is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4 bytes.
@@ -1159,6 +1426,134 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(AsyncEvent{}.EventType)-8]
 	_ = [1]struct{}{}[unsafe.Sizeof(AsyncEvent{})-16]
 	_ = [1]struct{}{}[unsafe.Alignof(AsyncEvent{})-8]
+}
+
+// WC is a work completion: how one work request ended. If Status is not WCSuccess, only
+// WRID, Status, QPNum and VendorErr mean anything.
+//
+// It is C's struct ibv_wc of infiniband/verbs.h, 48 bytes.
+type WC struct {
+	_ structs.HostLayout
+
+	// The number that the work request was given.
+	WRID uint64 // uint64_t wr_id
+
+	// How it ended.
+	Status WCStatus // enum ibv_wc_status status
+
+	// What was completed, if Status is success. Those of the receive side have the bit
+	// of WCRecv set.
+	Opcode WCOpcode // enum ibv_wc_opcode opcode
+
+	// The device's own code for what went wrong; its meaning is the vendor's.
+	VendorErr uint32 // uint32_t vendor_err
+
+	// How many bytes were received, or read by RDMA or an atomic. On UD queue pairs it
+	// counts the 40 bytes that stand in front of the data. It is not defined for sends
+	// and writes.
+	ByteLen      uint32 // uint32_t byte_len
+	immDataUnion struct {
+		_    [0]uint32
+		data [4]byte
+	} // union: see the methods
+
+	// The number of the local queue pair, which tells them apart on shared queues.
+	QPNum uint32 // uint32_t qp_num
+
+	// The sender's queue pair number; UD only.
+	SrcQP uint32 // uint32_t src_qp
+
+	// Which of the other members are there, and what the device has checked.
+	WCFlags WCFlags // unsigned int wc_flags
+
+	// Which entry of the port's P_Key table the message matched; only on the GSI queue
+	// pair.
+	PKeyIndex uint16 // uint16_t pkey_index
+
+	// The sender's LID, its low 16 bits; UD on InfiniBand.
+	SLID uint16 // uint16_t slid
+
+	// The service level, 0 to 15, that the message came with; UD.
+	SL uint8 // uint8_t sl
+
+	// The low bits of the LID that the message was sent to, as many as the port's LMC;
+	// UD on InfiniBand, and not for multicast.
+	DLIDPathBits uint8 // uint8_t dlid_path_bits
+	_            [2]byte
+}
+
+// ImmData reads the member __be32 imm_data. The sender's immediate data, in network
+// byte order, if WCFlags has WCWithImm.
+func (s *WC) ImmData() BE32 {
+	// Safe: the union is as large and as aligned as each of its members.
+	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
+}
+
+// SetImmData writes the member __be32 imm_data.
+func (s *WC) SetImmData(v BE32) {
+	// Safe: the union is as large and as aligned as each of its members.
+	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
+}
+
+// InvalidatedRKey reads the member uint32_t invalidated_rkey. The remote key that the
+// sender made invalid, if WCFlags has WCWithInv.
+func (s *WC) InvalidatedRKey() uint32 {
+	// Safe: the union is as large and as aligned as each of its members.
+	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
+}
+
+// SetInvalidatedRKey writes the member uint32_t invalidated_rkey.
+func (s *WC) SetInvalidatedRKey(v uint32) {
+	// Safe: the union is as large and as aligned as each of its members.
+	*(*uint32)(unsafe.Pointer(&s.immDataUnion)) = v
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.WRID)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.Status)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.Opcode)-12]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.VendorErr)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.ByteLen)-20]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.immDataUnion)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.QPNum)-28]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.SrcQP)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.WCFlags)-36]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.PKeyIndex)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.SLID)-42]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.SL)-44]
+	_ = [1]struct{}{}[unsafe.Offsetof(WC{}.DLIDPathBits)-45]
+	_ = [1]struct{}{}[unsafe.Sizeof(WC{})-48]
+	_ = [1]struct{}{}[unsafe.Alignof(WC{})-8]
+}
+
+// MWBindInfo is what a memory window is bound to.
+//
+// It is C's struct ibv_mw_bind_info of infiniband/verbs.h, 32 bytes.
+type MWBindInfo struct {
+	_ structs.HostLayout
+
+	// The region, registered with AccessMWBind; nil closes a window of type 1.
+	MR *MR // struct ibv_mr *mr
+
+	// The address of the first byte, as the region counts.
+	Addr uint64 // uint64_t addr
+
+	// In bytes; 0 closes the window.
+	Length uint64 // uint64_t length
+
+	// What peers may do: AccessRemoteRead, AccessRemoteWrite, AccessRemoteAtomic, and
+	// AccessZeroBased.
+	MWAccessFlags AccessFlags // unsigned int mw_access_flags
+	_             [4]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBindInfo{}.MR)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBindInfo{}.Addr)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBindInfo{}.Length)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBindInfo{}.MWAccessFlags)-24]
+	_ = [1]struct{}{}[unsafe.Sizeof(MWBindInfo{})-32]
+	_ = [1]struct{}{}[unsafe.Alignof(MWBindInfo{})-8]
 }
 
 // PD is a protection domain: queue pairs use memory regions, windows and address
@@ -1737,6 +2132,138 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPOpenAttr{})-8]
 }
 
+// QPAttr is what can be changed of a queue pair, and asked of it.
+//
+// It is C's struct ibv_qp_attr of infiniband/verbs.h, 144 bytes.
+type QPAttr struct {
+	_ structs.HostLayout
+
+	// The state to move to.
+	QPState QPState // enum ibv_qp_state qp_state
+
+	// The state that it is assumed to be in.
+	CurQPState QPState // enum ibv_qp_state cur_qp_state
+
+	// The largest payload of a packet, the same at both ends and at most the ports'
+	// ActiveMTU. RC and UC.
+	PathMTU MTU // enum ibv_mtu path_mtu
+
+	// Where the connection is on its way to the alternate path.
+	PathMigState MigState // enum ibv_mig_state path_mig_state
+
+	// The key that UD senders must know.
+	QKey uint32 // uint32_t qkey
+
+	// The number of the first packet from the peer, 24 bits: the peer's SQPSN. RC and
+	// UC.
+	RQPSN uint32 // uint32_t rq_psn
+
+	// The number of the first packet to the peer, 24 bits, best chosen at random: the
+	// peer's RQPSN.
+	SQPSN uint32 // uint32_t sq_psn
+
+	// The peer's queue pair number, 24 bits. RC and UC.
+	DestQPNum uint32 // uint32_t dest_qp_num
+
+	// What the peer may do: AccessRemoteWrite, AccessRemoteRead and AccessRemoteAtomic,
+	// on RC and UC. Memory regions must permit it too.
+	QPAccessFlags AccessFlags // unsigned int qp_access_flags
+
+	// How large the queues are, if they can be resized.
+	Cap QPCap // struct ibv_qp_cap cap
+
+	// The way to the peer. RC and UC.
+	AHAttr AHAttr // struct ibv_ah_attr ah_attr
+
+	// Another way to the peer, should the first one fail. RC and UC.
+	AltAHAttr AHAttr // struct ibv_ah_attr alt_ah_attr
+
+	// Which entry of the port's P_Key table is its partition; both ends must be in the
+	// same one.
+	PKeyIndex uint16 // uint16_t pkey_index
+
+	// The same for the alternate path.
+	AltPKeyIndex uint16 // uint16_t alt_pkey_index
+
+	// 1 for an event when the send queue is drained, on the move to SQD.
+	EnSQDAsyncNotify uint8 // uint8_t en_sqd_async_notify
+
+	// 1 as long as the send queue is being drained; an answer only.
+	SQDraining uint8 // uint8_t sq_draining
+
+	// How many RDMA reads and atomics it may have under way, at most the peer's
+	// MaxDestRdAtomic. RC.
+	MaxRdAtomic uint8 // uint8_t max_rd_atomic
+
+	// How many RDMA reads and atomics of the peer it can answer at a time. RC.
+	MaxDestRdAtomic uint8 // uint8_t max_dest_rd_atomic
+
+	// How long the peer shall wait before it tries again when no receive is posted, as
+	// a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02, 0.03, 0.04, 0.06,
+	// 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92, 2.56, 3.84, 5.12,
+	// 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76,
+	// 327.68 and 491.52; 0 means 655.36. RC.
+	MinRNRTimer uint8 // uint8_t min_rnr_timer
+
+	// This device's port, from 1.
+	PortNum uint8 // uint8_t port_num
+
+	// How long it waits for an acknowledgement before it sends again: 4.096
+	// microseconds * 2^n, 5 bits, and a device may take four times as long. 14 is 67
+	// ms, 18 is 1.07 s; 0 waits for ever. RC.
+	Timeout uint8 // uint8_t timeout
+
+	// How often it sends again without an acknowledgement, 0 to 7, before the work
+	// request fails. RC.
+	RetryCnt uint8 // uint8_t retry_cnt
+
+	// How often it sends again when the peer has no receive posted, 0 to 6; 7 means for
+	// ever. RC.
+	RNRRetry uint8 // uint8_t rnr_retry
+
+	// The port of the alternate path.
+	AltPortNum uint8 // uint8_t alt_port_num
+
+	// The timeout on the alternate path.
+	AltTimeout uint8 // uint8_t alt_timeout
+	_          [1]byte
+
+	// The most that it may send, in kbit/s; 0 is no limit. Raw packets.
+	RateLimit uint32 // uint32_t rate_limit
+	_         [4]byte
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.QPState)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.CurQPState)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.PathMTU)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.PathMigState)-12]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.QKey)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.RQPSN)-20]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.SQPSN)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.DestQPNum)-28]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.QPAccessFlags)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.Cap)-36]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.AHAttr)-56]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.AltAHAttr)-88]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.PKeyIndex)-120]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.AltPKeyIndex)-122]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.EnSQDAsyncNotify)-124]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.SQDraining)-125]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.MaxRdAtomic)-126]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.MaxDestRdAtomic)-127]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.MinRNRTimer)-128]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.PortNum)-129]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.Timeout)-130]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.RetryCnt)-131]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.RNRRetry)-132]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.AltPortNum)-133]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.AltTimeout)-134]
+	_ = [1]struct{}{}[unsafe.Offsetof(QPAttr{}.RateLimit)-136]
+	_ = [1]struct{}{}[unsafe.Sizeof(QPAttr{})-144]
+	_ = [1]struct{}{}[unsafe.Alignof(QPAttr{})-8]
+}
+
 // SGE is a scatter/gather entry: one piece of registered memory.
 //
 // It is C's struct ibv_sge of infiniband/verbs.h, 16 bytes.
@@ -1960,6 +2487,127 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRTSO{})-8]
 }
 
+// SendWR is a send work request: one operation for the send queue. The opcode decides
+// which of the unions are looked at. The struct, its list and inline data are free for
+// reuse once posting returns; other memory that the list names is the device's until
+// the completion.
+//
+// It is C's struct ibv_send_wr of infiniband/verbs.h, 128 bytes.
+type SendWR struct {
+	_ structs.HostLayout
+
+	// The caller's own number, handed back in the completion.
+	WRID uint64 // uint64_t wr_id
+
+	// The next work request of the chain, or nil at its end.
+	Next *SendWR // struct ibv_send_wr *next
+
+	// The local buffers, in order: what is sent or written, or where a read or an
+	// atomic puts its result.
+	SGList *SGE // struct ibv_sge *sg_list
+
+	// How many entries SGList points to, at most the queue's MaxSendSGE. With 0 the
+	// message is empty.
+	NumSGE int32 // int num_sge
+
+	// The operation.
+	Opcode WROpcode // enum ibv_wr_opcode opcode
+
+	// How it is carried out and what is reported of it.
+	SendFlags    SendFlags // unsigned int send_flags
+	immDataUnion struct {
+		_    [0]uint32
+		data [4]byte
+	} // union: see the methods
+
+	// It holds what depends on the operation and the kind of queue pair.
+	WR SendWRWR // union {...} wr
+
+	// It holds what depends on the kind of queue pair alone.
+	QPType      SendWRQPType // union {...} qp_type
+	_           [4]byte
+	bindMWUnion struct {
+		_    [0]uint64
+		data [48]byte
+	} // union: see the methods
+}
+
+// ImmData reads the member __be32 imm_data. The four bytes that travel with the message
+// and appear in the receiver's completion, in network byte order; for the opcodes with
+// immediate data.
+func (s *SendWR) ImmData() BE32 {
+	// Safe: the union is as large and as aligned as each of its members.
+	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
+}
+
+// SetImmData writes the member __be32 imm_data.
+func (s *SendWR) SetImmData(v BE32) {
+	// Safe: the union is as large and as aligned as each of its members.
+	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
+}
+
+// InvalidateRKey reads the member uint32_t invalidate_rkey. The remote key that the
+// operation makes invalid: at the receiver for a send with invalidation, in this device
+// for a local invalidation.
+func (s *SendWR) InvalidateRKey() uint32 {
+	// Safe: the union is as large and as aligned as each of its members.
+	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
+}
+
+// SetInvalidateRKey writes the member uint32_t invalidate_rkey.
+func (s *SendWR) SetInvalidateRKey(v uint32) {
+	// Safe: the union is as large and as aligned as each of its members.
+	*(*uint32)(unsafe.Pointer(&s.immDataUnion)) = v
+}
+
+// BindMW views the bytes of the union as its member struct {...} bind_mw; the pointer
+// is valid as long as the union is. It is for binding a memory window of type 2.
+func (s *SendWR) BindMW() *SendWRBindMW {
+	// Safe: the union is as large and as aligned as each of its members.
+	return (*SendWRBindMW)(unsafe.Pointer(&s.bindMWUnion))
+}
+
+// TSO views the bytes of the union as its member struct {...} tso; the pointer is valid
+// as long as the union is. It is for TCP segmentation by the device: the header that
+// each segment repeats.
+func (s *SendWR) TSO() *SendWRTSO {
+	// Safe: the union is as large and as aligned as each of its members.
+	return (*SendWRTSO)(unsafe.Pointer(&s.bindMWUnion))
+}
+
+// All walks the list that starts at s, without copying, up to a nil Next.
+func (s *SendWR) All() iter.Seq[*SendWR] {
+	return func(yield func(*SendWR) bool) {
+		for e := s; e != nil && yield(e); e = e.Next {
+		}
+	}
+}
+
+// SGEs views the NumSGE elements of SGList as a slice, without copying. It is nil when
+// there are none.
+func (s *SendWR) SGEs() []SGE {
+	if s.SGList == nil || s.NumSGE <= 0 {
+		return nil
+	}
+	// Safe as far as the struct is right about itself, which C relies on too.
+	return unsafe.Slice(s.SGList, s.NumSGE)
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.WRID)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.Next)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.SGList)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.NumSGE)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.Opcode)-28]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.SendFlags)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.immDataUnion)-36]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.WR)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.QPType)-72]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWR{}.bindMWUnion)-80]
+	_ = [1]struct{}{}[unsafe.Sizeof(SendWR{})-128]
+	_ = [1]struct{}{}[unsafe.Alignof(SendWR{})-8]
+}
+
 // RecvWR is a receive work request: where one incoming message may be written. The
 // struct and its list are free for reuse once posting returns; the memory that the list
 // names belongs to the device until the completion.
@@ -2008,6 +2656,31 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(RecvWR{}.NumSGE)-24]
 	_ = [1]struct{}{}[unsafe.Sizeof(RecvWR{})-32]
 	_ = [1]struct{}{}[unsafe.Alignof(RecvWR{})-8]
+}
+
+// MWBind is the binding of a memory window of type 1.
+//
+// It is C's struct ibv_mw_bind of infiniband/verbs.h, 48 bytes.
+type MWBind struct {
+	_ structs.HostLayout
+
+	// The caller's own number, handed back in the completion.
+	WRID uint64 // uint64_t wr_id
+
+	// How it is carried out and what is reported of it.
+	SendFlags SendFlags // unsigned int send_flags
+	_         [4]byte
+
+	// What the window is bound to.
+	BindInfo MWBindInfo // struct ibv_mw_bind_info bind_info
+}
+
+func _() {
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBind{}.WRID)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBind{}.SendFlags)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(MWBind{}.BindInfo)-16]
+	_ = [1]struct{}{}[unsafe.Sizeof(MWBind{})-48]
+	_ = [1]struct{}{}[unsafe.Alignof(MWBind{})-8]
 }
 
 // WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct
@@ -2082,6 +2755,10 @@ type CQExReadVendorErrFunc uintptr
 // in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
 type CQExReadByteLenFunc uintptr
 
+// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
+// in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
+type CQExReadImmDataFunc uintptr
+
 // CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in
 // struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
 type CQExReadQPNumFunc uintptr
@@ -2089,6 +2766,10 @@ type CQExReadQPNumFunc uintptr
 // CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
 // struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
 type CQExReadSrcQPFunc uintptr
+
+// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
+// in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
+type CQExReadWCFlagsFunc uintptr
 
 // CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in
 // struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).

@@ -20,8 +20,8 @@ type file struct {
 	keys       map[string]bool
 }
 
-// divide gives every declaration its file: one for what reads the same on all
-// targets, one for each system with what its targets have in common besides,
+// divide gives every declaration its file: one for what is the same on all
+// targets, with the comments of the first, one for each system with what its targets have in common besides,
 // and one for each target with the rest.
 func divide(targets []*abi.Facts, outputs []*output) []file {
 	everywhere := common(outputs, nil)
@@ -57,7 +57,7 @@ func divide(targets []*abi.Facts, outputs []*output) []file {
 	return files
 }
 
-// common finds the declarations that read the same in all outputs, without
+// common finds the declarations that are the same in all outputs, without
 // those that are known to.
 func common(outputs []*output, known map[string]bool) map[string]bool {
 	same := map[string]bool{}

@@ -9,6 +9,8 @@ package gosrc
 
 import (
 	"fmt"
+	"go/scanner"
+	"go/token"
 	"strings"
 	"sync"
 
@@ -85,7 +87,8 @@ func each(n int, do func(i int) error) error {
 	return nil
 }
 
-// output is the declarations of one target, and each one's text to compare.
+// output is the declarations of one target, and each one's text to compare: what
+// the Go compiler sees of it.
 type output struct {
 	decls []decl
 	text  map[string]string
@@ -112,7 +115,7 @@ func declare(facts *abi.Facts, table *words, from *Import) (out *output, err err
 		if _, twice := out.text[d.key]; twice {
 			return nil, fmt.Errorf("%s is declared twice", d.key)
 		}
-		out.text[d.key] = d.String()
+		out.text[d.key] = withoutComments(d.String())
 	}
 	return out, nil
 }
@@ -174,6 +177,23 @@ func (w *writer) isEnumerator(name string) bool {
 		}
 	}
 	return false
+}
+
+// withoutComments is what Go text means. A comment may say otherwise what is the
+// same in Go, as how a header spells the type of a member.
+func withoutComments(text string) string {
+	var s scanner.Scanner
+	file := token.NewFileSet().AddFile("", -1, len(text))
+	s.Init(file, []byte(text), nil, 0)
+	var b strings.Builder
+	for {
+		switch _, tok, literal := s.Scan(); tok {
+		case token.EOF:
+			return b.String()
+		default:
+			fmt.Fprintf(&b, "%v %s\n", tok, literal)
+		}
+	}
 }
 
 // String is the declaration as Go, formatted.
