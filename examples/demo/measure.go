@@ -12,7 +12,8 @@ import (
 )
 
 const (
-	queueLength = 2048 // receives that a round posts in all
+	queueLength = 4096 // receives that a round posts in all
+	warmUp      = 8    // one in so many of a round's posts is made before the clock is read
 	rounds      = 15
 )
 
@@ -29,7 +30,7 @@ func measure(e *end, cLoop string, progress func(done, all int)) ([]cost, error)
 	if err != nil {
 		return nil, err
 	}
-	var postLoop func(qp *ibv.QP, chain *ibv.RecvWR, posts int) int64
+	var postLoop func(qp *ibv.QP, chain *ibv.RecvWR, warmUp, posts int) int64
 	purego.RegisterLibFunc(&postLoop, library, "post_loop")
 	qp, err := e.newQueuePair(queueLength)
 	if err != nil {
@@ -44,18 +45,19 @@ func measure(e *end, cLoop string, progress func(done, all int)) ([]cost, error)
 		if err != nil {
 			return nil, err
 		}
-		posts := queueLength / length
+		warm := queueLength / length / warmUp
+		posts := queueLength/length - warm
 		var inC, inGo []float64
 		// The first round warms up and does not count.
 		for round := range rounds + 1 {
-			ns := postLoop(qp.QP, chain.WR(0), posts)
+			ns := postLoop(qp.QP, chain.WR(0), warm, posts)
 			if ns < 0 {
 				return nil, fmt.Errorf("posting %d chains of %d from C: %w", posts, length, syscall.Errno(-ns))
 			}
 			if err := qp.empty(e, queueLength); err != nil {
 				return nil, err
 			}
-			elapsed, err := goLoop(qp.QP, chain, posts)
+			elapsed, err := goLoop(qp.QP, chain, warm, posts)
 			if err != nil {
 				return nil, err
 			}
@@ -74,9 +76,12 @@ func measure(e *end, cLoop string, progress func(done, all int)) ([]cost, error)
 }
 
 // goLoop is post_loop in Go.
-func goLoop(qp *ibv.QP, chain *ibv.RecvChain, posts int) (time.Duration, error) {
-	start := time.Now()
-	for range posts {
+func goLoop(qp *ibv.QP, chain *ibv.RecvChain, warmUp, posts int) (time.Duration, error) {
+	var start time.Time
+	for i := -warmUp; i < posts; i++ {
+		if i == 0 {
+			start = time.Now()
+		}
 		if _, err := chain.Post(qp); err != nil {
 			return 0, err
 		}

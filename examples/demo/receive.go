@@ -85,7 +85,7 @@ func receive(e *end, messages int, progress func(done, all int)) (traffic, error
 // chains builds the receives into the first half of mr and the sends from the
 // second half, once.
 func chains(mr *ibv.MR) (*ibv.RecvChain, *ibv.SendChain, error) {
-	recvs, err := ibv.NewRecvChain(chainLength, 1)
+	recvs, err := mr.RecvChain(chainLength, messageSize)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -94,9 +94,6 @@ func chains(mr *ibv.MR) (*ibv.RecvChain, *ibv.SendChain, error) {
 		return nil, nil, err
 	}
 	for i := range chainLength {
-		if err := recvs.Set(i, uint64(i), mr.SGE(i*messageSize, messageSize)); err != nil {
-			return nil, nil, err
-		}
 		from := mr.SGE((chainLength+i)*messageSize, messageSize)
 		if err := sends.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, from); err != nil {
 			return nil, nil, err
