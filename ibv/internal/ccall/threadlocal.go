@@ -24,6 +24,9 @@ func threadPointer() uintptr
 // findCurrent finds the distance from the thread pointer to the variable that holds the current goroutine: the one place
 // where this goroutine is on this thread, and another goroutine on another thread.
 func findCurrent(mem *memory) (offset uintptr, found bool) {
+	// This thread is kept, so that the other goroutine runs on another one.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	offsets := holdingCurrent(mem, nil)
 	other := make(chan []uintptr)
 	go func() { other <- holdingCurrent(mem, offsets) }()
@@ -36,7 +39,7 @@ func findCurrent(mem *memory) (offset uintptr, found bool) {
 
 // holdingCurrent returns which of the offsets, or of all there are if that is nil, hold the current goroutine.
 func holdingCurrent(mem *memory, among []uintptr) (offsets []uintptr) {
-	runtime.LockOSThread()
+	runtime.LockOSThread() // between the two, the goroutine could move to another thread
 	defer runtime.UnlockOSThread()
 	g, _ := probe()
 	base := threadPointer()
