@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -97,6 +98,34 @@ func TestGenerateJoins(t *testing.T) {
 		texts = append(texts, string(text))
 	}
 	assert.Len(t, texts[1], len(texts[0]))
+}
+
+// What only its place in a record names keeps its Go name when another release
+// adds a tag, an enumerator or a macro that would be called the same.
+func TestAdditionsDoNotRename(t *testing.T) {
+	const header = "struct a { struct { int x; struct { int y; } z; } b; int (*c)(void); union { struct { int v; } w; }; };\n"
+	older := include(t, "infiniband/x.h", header)
+	newer := include(t, "infiniband/x.h", "struct a_b { int q; }; union ibv_a_b_z { int q; }; typedef struct { int q; } a_c_func_t;\n"+
+		"struct aW { int q; };\n"+header+"#define A_B 1\nenum { ABZ, A_W };\n")
+	types := func(headers ...string) (all []string) {
+		dir := t.TempDir()
+		for _, h := range headers {
+			gen(t, "generate", "-header", "infiniband/x.h", "-target", "linux/amd64", "-I", h, "-o", dir)
+		}
+		text, err := os.ReadFile(filepath.Join(dir, "zz_generated.go"))
+		require.NoError(t, err)
+		for _, name := range []string{"A", "AB", "ABZ", "ACFunc", "AW"} {
+			_, after, found := strings.Cut(string(text), "\ntype "+name+" ")
+			require.True(t, found, name)
+			body, _, _ := strings.Cut(after, "\n\n")
+			all = append(all, strings.Join(strings.Fields(body), " "))
+		}
+		return all
+	}
+	want := types(older)
+	assert.Equal(t, want, types(newer))
+	assert.Equal(t, want, types(older, newer))
+	assert.Equal(t, want, types(newer, older))
 }
 
 // A header that contradicts what is known is refused, and no file is touched.

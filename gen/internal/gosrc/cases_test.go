@@ -78,6 +78,12 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"the library's own type", "struct wr { int x; };\nstruct ibv_wr { int y; };", "WR_ WR_.X WR WR.Y"},
 		{"a tag and a typedef", "struct s { int x; };\ntypedef struct { int y; } s;", "S S.X S_ S_.Y"},
 		{"an untagged record's name is taken", "struct a { struct { int x; } b; }; struct ab { int y; };", "AB AB.X A A.B Ab Ab.Y"},
+		{"a tag is a member's path", "struct a { struct { int x; } b; void (*c)(void); }; struct a_b { int y; }; struct ibv_a_c_func { int z; };",
+			"AB AB.X ACFunc A A.B A.C AB_ AB_.Y ACFunc_ ACFunc_.Z"},
+		{"a macro is a member's path", "struct a { struct { int x; } b; }; enum { A_B, A_C }; enum e { E, AB };\n#define a_b 1\n",
+			"A_B AC E EE EAb A_b AB AB.X A A.B"},
+		{"the support", "struct bE16 { int x; }; struct toBE32 { int y; }; struct s { struct bE16 a; };", "S S.A"}, // BE16_, ToBE32_
+		{"a view", "struct s { struct s *next; }; struct s_at { int x; };", "S S.Next S.All SAt SAt.X SAt_"},
 		{"an enumerator and a type", "enum color { RED }; struct red { int x; };", "Color ColorRed Red Red.X"},
 		{"a macro that repeats an enumerator", "enum { A = 1 };\n#define A A\n", "A"},
 		{"macros that collide", "#define A_B 1\n#define a_b 2\n", "AB A_b"},

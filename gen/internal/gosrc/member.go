@@ -102,10 +102,11 @@ func (b *body) helpers(f *abi.Field, name string) error {
 // not inlined: Go 1.26's compiler for amd64 gives up on a copy from a pointer
 // that it has seen as an integer.
 func (w *writer) viewAt(name, c string) {
-	w.add(name+"At",
-		jen.Comment(fmt.Sprintf("%sAt views the memory at address as %s. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.", name, c)),
+	at := w.unique(name+"At", "the view of "+c)
+	w.add(at,
+		jen.Comment(fmt.Sprintf("%s views the memory at address as %s. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.", at, c)),
 		jen.Comment("//go:noinline"),
-		jen.Func().Id(name+"At").Params(jen.Id("address").Uintptr()).Op("*").Id(name).Block(
+		jen.Func().Id(at).Params(jen.Id("address").Uintptr()).Op("*").Id(name).Block(
 			jen.Comment("Safe as far as the caller is right: an address of C's becomes the pointer that it is."),
 			jen.Return(jen.Op("*").Parens(jen.Op("**").Id(name)).Parens(jen.Qual("unsafe", "Pointer").Call(jen.Op("&").Id("address"))))))
 }

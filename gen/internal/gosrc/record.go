@@ -46,10 +46,7 @@ type body struct {
 // record writes a record that has a name, and the untagged ones inside it.
 func (w *writer) record(r *abi.Record) error {
 	name := w.types[recordKey(r)]
-	c := fmt.Sprintf("%s %s", r.Kind, r.Name)
-	if r.Typedef {
-		c = r.Name
-	}
+	c := cName(r)
 	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes%s", c, r.Header, r.Size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
 	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc)
 }
@@ -193,7 +190,7 @@ func (b *body) field(f *abi.Field, offset int64) error {
 // memberType is the Go type of a member, and writes the types that only this
 // member has: untagged records and the functions that it may point to.
 func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
-	path := b.w.free(b.goName+name, b.goName+"_"+name)
+	path := b.goName + name
 	at := b.where(f)
 	inner := f.Type
 	for inner.Kind == abi.Array || inner.Kind == abi.Pointer {

@@ -126,22 +126,25 @@ func (s *scope) name(c string) string {
 	return goName(c)
 }
 
-// nameTypes gives every type its Go name. The library's own types come first:
-// another release's type without the library's prefix does not take their
-// names. The suffix _t of a typedef says nothing in Go.
+// nameTypes gives every type its Go name. What is named by its place comes
+// first: no tag that another release adds takes its name. Then come the library's
+// own types, before another release's type without the library's prefix. The
+// suffix _t of a typedef says nothing in Go.
 func (s *scope) nameTypes() {
+	for _, bits := range []string{"BE16", "BE32", "BE64"} {
+		s.names[bits], s.names["To"+bits] = "the support", "the support"
+	}
+	for _, r := range s.sortedRecords() {
+		s.reserve(r, s.name(typeWord(r.Name, r.Typedef)), cName(r))
+	}
 	type candidate struct{ key, c, where string }
 	var all []candidate
 	for _, r := range s.sortedRecords() {
-		all = append(all, candidate{recordKey(r), strings.TrimSuffix(r.Name, "_t"), fmt.Sprintf(" (%s:%d)", r.Header, r.Line)})
+		all = append(all, candidate{recordKey(r), typeWord(r.Name, r.Typedef), fmt.Sprintf(" (%s:%d)", r.Header, r.Line)})
 	}
 	for _, e := range s.emittedEnums() {
 		if e.Name != "" {
-			c := e.Name
-			if e.Typedef {
-				c = strings.TrimSuffix(c, "_t")
-			}
-			all = append(all, candidate{enumKey(e), c, fmt.Sprintf(" (%s:%d)", e.Header, e.Line)})
+			all = append(all, candidate{enumKey(e), typeWord(e.Name, e.Typedef), fmt.Sprintf(" (%s:%d)", e.Header, e.Line)})
 		}
 	}
 	for _, key := range sortedKeys(s.opaque) {
@@ -152,6 +155,43 @@ func (s *scope) nameTypes() {
 	})
 	for _, t := range all {
 		s.types[t.key] = s.unique(s.name(t.c), t.key+t.where)
+	}
+}
+
+// typeWord is the C name of a type without what says that it is a type.
+func typeWord(c string, isTypedef bool) string {
+	if isTypedef {
+		return strings.TrimSuffix(c, "_t")
+	}
+	return c
+}
+
+// cName is how C refers to a record.
+func cName(r *abi.Record) string {
+	if r.Typedef {
+		return r.Name
+	}
+	return string(r.Kind) + " " + r.Name
+}
+
+// reserve keeps the Go names of what only its place in a record names: untagged
+// records, and functions that members point to.
+func (s *scope) reserve(r *abi.Record, goName, c string) {
+	for _, f := range r.Fields {
+		inner := f.Type
+		for inner.Kind == abi.Array || inner.Kind == abi.Pointer {
+			inner = inner.Elem
+		}
+		path, place := goName+camel(f.Name), c+"."+f.Name
+		switch {
+		case hidden(f.Name):
+		case f.Name == "" && inner.Anon != nil:
+			s.reserve(inner.Anon, goName, c)
+		case inner.Anon != nil:
+			s.reserve(inner.Anon, s.unique(path, place), place)
+		case inner.Kind == abi.FuncPtr:
+			s.unique(path+"Func", place)
+		}
 	}
 }
 
