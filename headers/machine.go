@@ -79,6 +79,13 @@ func (t Target) Predefined() string {
 	if t.Arch == "riscv64" {
 		def("__riscv_xlen", 64)
 	}
+	biggest := 16
+	if t.Arch == "arm" || t.Arch == "s390x" {
+		biggest = 8
+	}
+	def("__BIGGEST_ALIGNMENT__", biggest)
+	// C23's form without a message, which compilers take in older C too.
+	b.WriteString("#define _Static_assert(condition, ...) _Static_assert(condition, \"\" __VA_ARGS__)\n")
 	def("__CHAR_BIT__", 8)
 	def("__INT_MAX__", 0x7fffffff)
 	def("__SIZEOF_SHORT__", 2)

@@ -107,6 +107,55 @@ struct __attribute__((aligned(16))) s { int a; _Static_assert(sizeof(int) == 4, 
 _Static_assert(offsetof(struct s, a) == 0, "offset");
 struct t { _Alignas(8) char a; char b __attribute__((aligned(4), unused)); };
 int f(void) __attribute__((deprecated));`},
+	{name: "unnamed bit-fields of enumerations", text: `
+enum e { A, B = 5 }; enum f { C = 200 } __attribute__((packed));
+struct s { char a; enum e : 3; enum e b : 2; enum e:(0); char c; enum f : 3; enum f d : 8; enum { D, E } : 4; int e : 3; };`,
+		bits: "struct s b, struct s d, struct s e"},
+	{name: "a typedef of an enumeration with an alignment", text: `
+typedef enum { C } g __attribute__((aligned(8))); struct s { char a; g b; char c; };`},
+	{name: "more than one alignment", text: `
+struct s { char a; _Alignas(8) _Alignas(4) char b; _Alignas(2) _Alignas(long) char c; _Alignas(0) char d; _Alignas(16) _Alignas(2) struct { char x; } e;
+	_Alignas(4) char f[3], g; };`},
+	{name: "types that declare no member", text: `
+typedef struct { int q; } T; struct r;
+struct s { char a; T; struct r; struct t { int z; }; enum { XX = 3 }; const struct { int y; }; long b; }; struct u { struct t a; };`},
+	{name: "the largest alignment", text: `
+struct s { char a; char b __attribute__((aligned(__BIGGEST_ALIGNMENT__))); };`},
+	{name: "C23's assertions", text: `
+struct s { int a; _Static_assert(sizeof(int) == 4); int b; _Static_assert(1, "yes"); }; _Static_assert(sizeof(struct s) == 8);`},
+	{name: "wide characters", text: `
+#include <stddef.h>
+struct s { char a; wchar_t b; wchar_t c[2]; };`},
+	{name: "pragmas", text: `
+#pragma pack(push, 1)
+struct a { char a; long b; int c __attribute__((aligned(4))); };
+#pragma pack(push, 4)
+struct b { char a; long b; };
+#pragma pack(pop)
+struct c { char a; struct b b; };
+#pragma pack(pop)
+#pragma pack(push)
+#pragma pack(2)
+struct d { char a; long b; };
+#pragma pack(pop)
+#define N 2
+#pragma pack(push, name, N)
+struct e { char a; long b; };
+#pragma pack(pop, name)
+_Pragma("pack(push, 1)") struct f { char a; long b; }; _Pragma("pack(pop)") struct g { char a; long b; };`},
+	{name: "attributes of members", text: `
+struct s { char a; int b __attribute__((packed)); long c __attribute__((packed, aligned(2))); double d[2] __attribute__((packed));
+	int __attribute__((aligned(8))) e, f; char g; __attribute__((packed)) long h; void (*i)(void) __attribute__((aligned(16)));
+	__extension__ union { int j; char k; }; _Bool l : 1; _Bool m : 1; char n; _Bool : 0; _Bool o : 1; };`,
+		bits: "struct s l, struct s m, struct s o"},
+	{name: "unnamed members of packed records", text: `
+struct s { char a; union { int b; struct { char c; long d; }; struct { short e; int f; } __attribute__((packed)); }; } __attribute__((packed));
+struct t { char a; struct { char b; union { long c; char d; }; }; union { int e; } __attribute__((packed)); short f; };`},
+	{name: "typeof", text: `
+extern int v; struct q { long a; };
+struct s { char x; typeof(v) a; __typeof(struct q) b; typeof(unsigned char [3]) c; __typeof__(((struct { short z; } *)0)->z) d; };`},
+	{name: "arrays without length in a union", text: `
+struct s { int n; union { struct { struct { } e; char a[]; }; struct { struct { } f; long b[]; }; }; };`},
 	{name: "macros beside what the front end does not know", text: `
 #include <stdint.h>
 enum e { A } __attribute__((packed)); struct s { enum e a; char b; };
@@ -194,6 +243,14 @@ func TestErrors(t *testing.T) {
 		{"enum e { A } __attribute__((packed)); struct s { char a[sizeof(enum e)]; };", "case.h:1:57: the value of sizeof(enum e) is not known"},
 		{"enum e { A } __attribute__((packed)); struct s { enum e a; int b; };\n#define N sizeof(struct s)", "case.h:2:9: the value of the macro N is not known"},
 		{"#include <stddef.h>\nenum e { A } __attribute__((packed)); struct s { enum e a; char b; };\nstruct t { char a[offsetof(struct s, b)]; };", "the value of"},
+		{"struct s { int * __attribute__((aligned(16))) a; };", "case.h:1:16: attribute aligned of a pointer"},
+		{"typedef int t8 __attribute__((aligned(8)));\ntypedef t8 u;\ntypedef u t16 __attribute__((aligned(16)));", "case.h:3:11: u t16: the typedef u has an alignment already"},
+		{"typedef int t __attribute__((vector_size(16)));", "case.h:1:30: attribute vector_size is not supported"},
+		{"struct s { int a __attribute__((aligned)); };", "case.h:1:33: attribute aligned without a number"},
+		{"enum e { A } __attribute__((aligned(8)));", "case.h:1:1: attribute aligned of an enumeration"},
+		{"typedef enum { A } __attribute__((aligned(8))) e;", "case.h:1:9: attribute aligned of an enumeration"},
+		{"struct s { _Float16 a; };", "case.h:1:21: member _Float16 a: the C front end does not know the size of the type"},
+		{"struct s { __int128 a : 100; };", "case.h:1:25: value out of range"},
 		{"struct s { _Complex double a; };", "case.h:1:28: member _Complex double a: complex numbers"},
 		{"extern int n; struct s { int a[n]; };", "case.h:1:30: member int a[]: the length of an array is not constant"},
 		{"struct s { void a; };", "case.h:1:17: member void a: no object"},
@@ -210,7 +267,7 @@ func TestErrors(t *testing.T) {
 		{"_Static_assert(0, \"no\");", "case.h:1:"},
 		{"#include \"case.h\"\n", "case.h includes itself"},
 		{"#define H <stddef.h>\n#include H\n", "only a header's name can be followed"},
-		{"#include <absent.h>", "absent.h was not found"},
+		{"#include <absent.h>", "absent.h, which case.h needs, was not found"},
 	} {
 		facts, _, err := parseText(t, c.text, "amd64")
 		if assert.Error(t, err, "%s\n%+v", c.text, facts) {

@@ -46,6 +46,9 @@ func (r *reader) layoutOf(t fielded) *layout {
 	l.largest = max(l.largest, 8*def.align)
 	for i := range t.NumFields() {
 		f := t.FieldByIndex(i)
+		if declaresNothing(f) {
+			continue
+		}
 		size, align := r.sizeAlign(f.Type())
 		asked := r.members[f.Declarator()]
 		m := member{size: 8 * size, align: 8 * align, packed: asked.packed || l.packed, named: f.Name() != "" || !f.IsBitfield()}
@@ -225,7 +228,6 @@ func (r *reader) enumSizeAlign(t *cc.EnumType) (size, align int64) {
 	if r.target.Arch == "386" {
 		align = min(align, 4)
 	}
-	align = max(align, def.align)
 	r.differs = r.differs || size != t.Size()
 	return size, align
 }

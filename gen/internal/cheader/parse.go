@@ -7,6 +7,7 @@
 package cheader
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -77,12 +78,18 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		ABILayout:       true,
 		ExpansionLimit:  1 << 24,
 	}
-	ast, err := cc.Translate(config, []cc.Source{
+	sources := []cc.Source{
 		{Name: "<predefined>", Value: target.Predefined()},
 		{Name: "<builtin>", Value: cc.Builtin},
 		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n" + end},
-	})
+	}
+	ast, err := cc.Translate(config, sources)
 	if err != nil {
+		if strings.Contains(err.Error(), "conflicting attributes") {
+			if ast, parseErr := cc.Parse(config, sources); parseErr == nil {
+				err = cmp.Or(realigned(ast), err)
+			}
+		}
 		return nil, tree.explain(src, target, err)
 	}
 	r := newReader(ast, target)

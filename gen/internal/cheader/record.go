@@ -77,6 +77,9 @@ func (r *reader) record(t fielded, at cc.Node) *abi.Record {
 	}
 	for i := range t.NumFields() {
 		f := t.FieldByIndex(i)
+		if declaresNothing(f) {
+			continue
+		}
 		var node cc.Node = at
 		if d := f.Declarator(); d != nil {
 			node = d
@@ -133,9 +136,6 @@ func (r *reader) refuse(f *cc.Field) string {
 		}
 		return ""
 	}
-	if f.Name() == "" && !isRecord(t) {
-		return "a member without a name must be a struct or a union"
-	}
 	if a, ok := t.(*cc.ArrayType); ok && f.IsFlexibleArrayMember() {
 		t = a.Elem() // an array without length, at the end
 	}
@@ -157,10 +157,23 @@ func (r *reader) refuse(f *cc.Field) string {
 		return "no object can have the type"
 	case cc.IsComplexType(t):
 		return "complex numbers are not supported"
+	case t.IsIncomplete() && !isRecord(t) && t.Kind() != cc.Enum:
+		return "the C front end does not know the size of the type"
 	case t.IsIncomplete():
 		return "the type is incomplete"
 	}
 	return ""
+}
+
+// declaresNothing reports whether a member is none to compilers: a type that
+// stands alone, unless it is an untagged record, whose members are the outer
+// record's.
+func declaresNothing(f *cc.Field) bool {
+	if f.Name() != "" || f.IsBitfield() {
+		return false
+	}
+	t, ok := f.Type().(fielded)
+	return !ok || tagOf(t) != "" || t.Typedef() != nil
 }
 
 // declaration is a member as C declares it.

@@ -64,10 +64,16 @@ func (t *tree) Open(name string) (fs.File, error) {
 		if err := t.follow(header, string(text)); err != nil {
 			return nil, err
 		}
+		text = enumBits.ReplaceAll(text, []byte("$1 const$2"))
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
+
+// enumBits is a bit-field without a name whose type is an enumeration. The front
+// end takes it for the definition of an enumeration with C23's fixed type, unless
+// something stands in between.
+var enumBits = regexp.MustCompile(`(\benum\s+\w+)(\s*:\s*[0-9(])`)
 
 // shipped lists the headers that were read, the stubs left out.
 func (t *tree) shipped() []string {

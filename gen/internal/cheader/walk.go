@@ -39,6 +39,8 @@ func (r *reader) look(n cc.Node) {
 		}
 	case *cc.AtomicTypeSpecifier:
 		r.failf(n, "_Atomic: an atomic type has no counterpart in Go")
+	case *cc.Pointer:
+		r.pointerQualifiers(n)
 	case *cc.StructDeclaration:
 		r.structDeclaration(n)
 	case *cc.DeclarationSpecifiers:
@@ -134,7 +136,11 @@ func (r *reader) structDeclaration(n *cc.StructDeclaration) {
 	defined := false
 	for l := n.SpecifierQualifierList; l != nil; l = l.SpecifierQualifierList {
 		if q := l.TypeQualifier; q != nil && q.Case == cc.TypeQualifierAttr && !defined {
-			all = r.asked(q.AttributeSpecifierList)
+			asked := r.asked(q.AttributeSpecifierList)
+			all.packed, all.align = all.packed || asked.packed, max(all.align, asked.align)
+		}
+		if a := l.AlignmentSpecifier; a != nil {
+			all.align = max(all.align, r.alignas(a))
 		}
 		defined = l.TypeSpecifier != nil && l.TypeSpecifier.EnumSpecifier != nil
 	}
@@ -153,6 +159,43 @@ func (r *reader) structDeclaration(n *cc.StructDeclaration) {
 	}
 }
 
+// alignas is the alignment that _Alignas asks for. cc heeds the last one, C the
+// strictest.
+func (r *reader) alignas(n *cc.AlignmentSpecifier) int64 {
+	if n.Case == cc.AlignmentSpecifierType {
+		_, align := r.sizeAlign(n.TypeName.Type())
+		return align
+	}
+	text, _, _ := integer(n.ConstantExpression.Value())
+	align, err := strconv.ParseInt(text, 10, 32)
+	if err != nil {
+		r.failf(n, "_Alignas: not an alignment")
+	}
+	return align
+}
+
+// pointerQualifiers refuses an alignment that is asked for a pointer rather than
+// for what is declared: cc overlooks it.
+func (r *reader) pointerQualifiers(n *cc.Pointer) {
+	for l := n.TypeQualifiers; l != nil; l = l.TypeQualifiers {
+		if q := l.TypeQualifier; q != nil && asksAlignment(q.AttributeSpecifierList) {
+			r.failf(n, "attribute aligned of a pointer is not supported; put it behind what is declared")
+		}
+	}
+}
+
+// asksAlignment reports whether attribute aligned is in a list.
+func asksAlignment(list *cc.AttributeSpecifierList) bool {
+	for ; list != nil; list = list.AttributeSpecifierList {
+		for av := list.AttributeSpecifier.AttributeValueList; av != nil; av = av.AttributeValueList {
+			if strings.Trim(av.AttributeValue.Token.SrcStr(), "_") == "aligned" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // enumAttributes notes the attributes that follow the definition of an
 // enumeration, which cc does not take for the type's.
 func (r *reader) enumAttributes(n *cc.TypeSpecifier, list *cc.AttributeSpecifierList) {
@@ -160,7 +203,11 @@ func (r *reader) enumAttributes(n *cc.TypeSpecifier, list *cc.AttributeSpecifier
 		return
 	}
 	if t, ok := n.EnumSpecifier.Type().(*cc.EnumType); ok && len(t.Enumerators()) > 0 {
-		r.enums[t.Enumerators()[0]] = r.asked(list)
+		asked := r.asked(list)
+		if asked.align > 0 {
+			r.failf(n, "attribute aligned of an enumeration, which compilers do not heed: leave it out, or put it behind a typedef's name")
+		}
+		r.enums[t.Enumerators()[0]] = asked
 	}
 }
 

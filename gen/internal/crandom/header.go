@@ -63,6 +63,8 @@ type Member struct {
 	After  string  // and after it: "[3]", ")(int)"
 	Width  int     // of a bit-field, -1 for none
 	Attrs  []string
+	// Aligns are alignments that _Alignas asks for.
+	Aligns []int
 	// Integer tells that Type is an integer's, whose sign can be asked for.
 	Integer bool
 }
@@ -161,6 +163,9 @@ func (r *Record) text(tag, indent string) string {
 
 func (m *Member) text(indent string) string {
 	text := m.Type
+	for _, align := range m.Aligns {
+		text = fmt.Sprintf("_Alignas(%d) %s", align, text)
+	}
 	if m.Inner != nil {
 		text = m.Inner.text("", indent)
 	}
@@ -238,6 +243,7 @@ func (r *Record) shrink(h *Header, fails func(*Header) bool) (smaller bool) {
 	}
 	for _, m := range r.Members {
 		smaller = tryWithoutEach(&m.Attrs, h, fails) || smaller
+		smaller = tryWithoutEach(&m.Aligns, h, fails) || smaller
 		if m.Inner != nil {
 			smaller = m.Inner.shrink(h, fails) || smaller
 		}

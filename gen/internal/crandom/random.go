@@ -258,6 +258,10 @@ func (m *maker) recordBody(depth int, flexible bool) *Record {
 			r.Members = append(r.Members, m.bitField())
 		case depth > 0 && m.one(6):
 			r.Members = append(r.Members, m.innerMember(depth))
+		case m.one(20):
+			if t := pick(m, m.types); strings.HasPrefix(t.name, "struct ") {
+				r.Members = append(r.Members, &Member{Type: t.name, Width: -1}) // declares nothing
+			}
 		default:
 			r.Members = append(r.Members, m.member())
 		}
@@ -269,7 +273,14 @@ func (m *maker) recordBody(depth int, flexible bool) *Record {
 			t = pick(m, m.types)
 		}
 		last.Type = t.name
-		r.Members = append(r.Members, &Member{Name: m.name("m"), Type: "int", Width: -1, Integer: true}, last)
+		r.Members = append(r.Members, &Member{Name: m.name("m"), Type: "int", Width: -1, Integer: true})
+		if m.one(2) {
+			// In a union C takes an array without length behind something only.
+			empty := &Member{Name: m.name("m"), Inner: &Record{Keyword: "struct"}, Width: -1}
+			one := &Member{Inner: &Record{Keyword: "struct", Members: []*Member{empty, last}}, Width: -1}
+			last = &Member{Inner: &Record{Keyword: "union", Members: []*Member{one}}, Width: -1}
+		}
+		r.Members = append(r.Members, last)
 	}
 	if m.one(6) {
 		r.Attrs = append(r.Attrs, "packed")
@@ -308,10 +319,6 @@ func (m *maker) bitField() *Member {
 	if b.Width > 0 && !m.one(6) {
 		b.Name = m.name("m")
 	}
-	if strings.HasPrefix(t.name, "enum ") {
-		// The C front end takes "enum e : 3" for an enumeration of a fixed type.
-		b.Name, b.Width = m.name("m"), max(b.Width, 1)
-	}
 	if b.Name == "" {
 		b.Attrs = nil // an alignment would be refused
 	}
@@ -334,6 +341,14 @@ func (m *maker) innerMember(depth int) *Member {
 func (m *maker) member() *Member {
 	t := pick(m, m.types)
 	f := &Member{Name: m.name("m"), Type: t.name, Width: -1, Attrs: m.memberAttrs(), Integer: t.integer}
+	if t.integer && t.array && m.one(16) {
+		f.Aligns = []int{8}
+		if m.opts.Overaligned {
+			f.Aligns = append(f.Aligns, pick(m, []int{8, 16, 32}))
+			m.Shuffle(2, func(i, j int) { f.Aligns[i], f.Aligns[j] = f.Aligns[j], f.Aligns[i] })
+		}
+		return f
+	}
 	switch m.IntN(12) {
 	case 0, 1:
 		if t.array {
