@@ -28,7 +28,7 @@ func TestReadmeProgramCompiles(t *testing.T) {
 			program.WriteString(code)
 		}
 	}
-	require.Contains(t, program.String(), "NewRecvChain")
+	require.Contains(t, program.String(), "chain.Post(qp)")
 	file := filepath.Join(t.TempDir(), "receive.go")
 	require.NoError(t, os.WriteFile(file, []byte(program.String()), 0o600))
 	out, err := exec.Command("go", "vet", file).CombinedOutput()
