@@ -50,7 +50,8 @@
 // are generated from its own headers. What it does not have is [ErrNotSupported].
 // There is no direct call there, so a post allocates and takes longer. The
 // package compiles and links for FreeBSD on amd64 and arm64, and has not been run
-// there. To build without cgo, as from another system, the go command wants
+// there. A program that is built without cgo, as from another system, loads
+// libibverbs if the go command is given -tags goverbs_fakecgo and
 // -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std.
 package ibv
 

@@ -6,8 +6,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/ebitengine/purego"
-
 	"github.com/goverbs/goverbs/ibv"
 )
 
@@ -26,12 +24,10 @@ type cost struct {
 // measure times posts from Go and from C in turn, to the same queue pair, with
 // the same work requests.
 func measure(e *end, cLoop string, progress func(done, all int)) ([]cost, error) {
-	library, err := purego.Dlopen(cLoop, purego.RTLD_NOW)
+	postLoop, err := loadLoop(cLoop)
 	if err != nil {
 		return nil, err
 	}
-	var postLoop func(qp *ibv.QP, chain *ibv.RecvWR, warmUp, posts int) int64
-	purego.RegisterLibFunc(&postLoop, library, "post_loop")
 	qp, err := e.newQueuePair(queueLength)
 	if err != nil {
 		return nil, err

@@ -13,8 +13,8 @@
 // A Linux program built without cgo asks for glibc's libraries by name; where the C library is musl, build with cgo.
 // On arm64, musl and glibc lay out libibverbs' objects differently: the build tag musl chooses, and [Load] refuses to go
 // on with the wrong one.
-// FreeBSD without cgo needs -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere else the package
-// compiles, [Load] fails with [ErrUnsupported], and nothing can be called.
+// FreeBSD without cgo needs -tags goverbs_fakecgo -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere
+// else, and without them, the package compiles, [Load] fails with [ErrUnsupported], and nothing can be called.
 package dl
 
 import (

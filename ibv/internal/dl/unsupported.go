@@ -1,4 +1,4 @@
-//go:build !((linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && (amd64 || arm64)))
+//go:build !((linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && (amd64 || arm64) && (cgo || goverbs_fakecgo)))
 
 package dl
 
@@ -9,11 +9,22 @@ import (
 )
 
 func openLibrary(string) (uintptr, error) {
-	return 0, fmt.Errorf("%w: %s/%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
+	return 0, unsupported()
 }
 
 func findSymbol(uintptr, string) (uintptr, error) {
-	return 0, fmt.Errorf("%w: %s/%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH)
+	return 0, unsupported()
+}
+
+func unsupported() error {
+	way := ""
+	switch runtime.GOOS + "/" + runtime.GOARCH {
+	case "freebsd/amd64", "freebsd/arm64":
+		way = ": build with cgo, or with -tags goverbs_fakecgo -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std"
+	case "linux/s390x":
+		way = ": build with cgo, or with Go 1.27 or newer"
+	}
+	return fmt.Errorf("%w: %s/%s%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH, way)
 }
 
 // cLibrary is none: nothing is loaded here.
