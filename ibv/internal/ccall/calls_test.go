@@ -202,10 +202,11 @@ func counted(pollInto pollFunc) func(fn uintptr, cq unsafe.Pointer, n int32, wc 
 }
 
 // What the conventions want the stack pointer to be a multiple of, and what it is on the portable way: purego gives C on
-// riscv64 what it finds. No instruction of RV64GC accesses more than 8 bytes at once.
+// loong64 and riscv64 what it finds. No instruction of RV64GC accesses more than 8 bytes at once, and the loong64
+// processors with instructions that do access what is not aligned too.
 var (
 	alignment         = alignmentExcept("s390x")
-	portableAlignment = alignmentExcept("s390x", "riscv64")
+	portableAlignment = alignmentExcept("s390x", "loong64", "riscv64")
 )
 
 func alignmentExcept(architectures ...string) int64 {

@@ -131,7 +131,7 @@ func playStress(string) error {
 				threads.Store(syscall.Gettid(), nil)
 				defer threads.Delete(syscall.Gettid())
 			}
-			for n := int64(0); !stop.Load(); n++ {
+			for n := int64(0); n < 5 || !stop.Load(); n++ { // a few even where the time is over before they begin
 				if err := stressedCall(post, n, i == 0); err != nil {
 					failures <- fmt.Errorf("goroutine %d, call %d: %w", i, n, err)
 					return

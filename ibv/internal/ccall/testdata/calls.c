@@ -102,6 +102,23 @@ int post_clobber(int64_t *counter, void *list, void **bad)
 #define FLOAT(n) __asm__ volatile("fmv.d.x f" #n ", %0" :: "r"(-1L) : "f" #n);
 	VECTORS(FLOAT)
 	VECTORS16(FLOAT)
+#elif defined(__loongarch_lp64)
+	__asm__ volatile(
+		"li.d $ra, -1\n move $a0, $ra\n move $a1, $ra\n move $a2, $ra\n move $a3, $ra\n move $a4, $ra\n move $a5, $ra\n"
+		"move $a6, $ra\n move $a7, $ra\n move $t0, $ra\n move $t1, $ra\n move $t2, $ra\n move $t3, $ra\n move $t4, $ra\n"
+		"move $t5, $ra\n move $t6, $ra\n move $t7, $ra\n move $t8, $ra\n move $fp, $ra\n move $s0, $ra\n move $s1, $ra\n"
+		"move $s2, $ra\n move $s3, $ra\n move $s4, $ra\n move $s5, $ra\n move $s6, $ra\n move $s7, $ra\n move $s8, $ra\n"
+		::: "$ra", "$a0", "$a1", "$a2", "$a3", "$a4", "$a5", "$a6", "$a7", "$t0", "$t1", "$t2", "$t3", "$t4", "$t5", "$t6",
+		"$t7", "$t8", "$fp", "$s0", "$s1", "$s2", "$s3", "$s4", "$s5", "$s6", "$s7", "$s8", "$fcc0", "$fcc1", "$fcc2",
+		"$fcc3", "$fcc4", "$fcc5", "$fcc6", "$fcc7", "memory");
+#define FLOAT(n) __asm__ volatile("movgr2fr.d $f" #n ", %0" :: "r"(-1L) : "$f" #n);
+	VECTORS(FLOAT)
+	VECTORS16(FLOAT)
+#ifdef __loongarch_sx
+#define LSX(n) __asm__ volatile("vseq.b $vr" #n ", $vr" #n ", $vr" #n ::: "$f" #n);
+	VECTORS(LSX)
+	VECTORS16(LSX)
+#endif
 #elif defined(__powerpc64__)
 	__asm__ volatile(
 		"li 0, -1\n mr 3, 0\n mr 4, 0\n mr 5, 0\n mr 6, 0\n mr 7, 0\n mr 8, 0\n mr 9, 0\n mr 10, 0\n mr 11, 0\n"
