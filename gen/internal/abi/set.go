@@ -90,17 +90,20 @@ func ReadAll(r io.Reader) ([]*Facts, error) {
 	if in.First == nil {
 		return nil, fmt.Errorf("reading facts: a set without a first target")
 	}
+	if err := in.First.check(); err != nil {
+		return nil, fmt.Errorf("reading facts: %w", err)
+	}
 	all := []*Facts{in.First}
 	for _, d := range in.Others {
 		if d.Facts == nil || d.On < 0 || d.On >= len(all) {
 			return nil, fmt.Errorf("reading facts: a set with a target that says nothing")
 		}
+		if err := d.Facts.check(); err != nil {
+			return nil, fmt.Errorf("reading facts: %w", err)
+		}
 		all = append(all, d.on(all[d.On]))
 	}
 	for _, f := range all {
-		if err := f.check(); err != nil {
-			return nil, fmt.Errorf("reading facts: %w", err)
-		}
 		for _, rec := range f.Records {
 			rec.Flat = Flatten(rec)
 		}

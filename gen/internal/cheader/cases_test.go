@@ -263,6 +263,7 @@ func TestErrors(t *testing.T) {
 		{"struct s { int a[-1]; };", "case.h:1:"},
 		{"struct s { char a[1ULL << 62]; char b[1ULL << 62]; };", "case.h:1:"},
 		{"struct s { int", "case.h: unexpected <EOF>"},
+		{"struct s { int *", "case.h: it ends in the middle of a declaration\n"},
 		{"#error not here", "case.h:1:"},
 		{"_Static_assert(0, \"no\");", "case.h:1:"},
 		{"#include \"case.h\"\n", "case.h includes itself"},

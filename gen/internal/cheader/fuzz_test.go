@@ -49,4 +49,6 @@ var stubborn = []string{
 	"#define A A A\n#define B B(A) B(A)\nA B(A)\n",
 	"struct { char ; char b : 3; signed char ; } enum",
 	"struct a { struct a *a[sizeof(struct a *)]; };",
+	"struct {int *",
+	"*;",
 }

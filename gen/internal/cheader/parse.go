@@ -29,8 +29,9 @@ type Source struct {
 }
 
 // end follows a header. Where one breaks off in the middle of a declaration, the
-// front end would wait for its next word for ever.
-var end = strings.Repeat(";\n", 32)
+// front end would wait for its next word for ever: for a semicolon, or behind a
+// star for a name.
+var end = strings.Repeat("; extern int __end_of_header[];\n", 32)
 
 // partial is the RDMA header of which the stubs have a part: what rdma-core's
 // headers use of the kernel's.

@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 	"syscall"
@@ -114,10 +115,13 @@ func plain(text, header string) string {
 		if rest, ok := strings.CutPrefix(line, "-: "); ok {
 			line = header + ": " + rest
 		}
+		if strings.HasPrefix(line, "<"+header+">:") && !strings.HasPrefix(line, "<"+header+">:1:") { // what stands behind it
+			line = header + ": it ends in the middle of a declaration"
+		}
 		if strings.Contains(line, "conflicting attributes") {
 			line = header + ": a type with an alignment is given another one, which is not supported"
 		}
-		if !strings.HasPrefix(line, "TODO ") && !strings.Contains(line, "internal error") {
+		if !slices.Contains(lines, line) && !strings.HasPrefix(line, "TODO ") && !strings.Contains(line, "internal error") {
 			lines = append(lines, line)
 		}
 	}

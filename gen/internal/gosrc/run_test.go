@@ -19,7 +19,7 @@ import (
 )
 
 // parse reads a header of a folder for a processor.
-func parse(t *testing.T, dir, header, arch string) *abi.Facts {
+func parse(t testing.TB, dir, header, arch string) *abi.Facts {
 	t.Helper()
 	target, err := headers.ParseTarget("linux/" + arch)
 	require.NoError(t, err)

@@ -31,6 +31,9 @@ type scope struct {
 // newScope names what the facts declare. from is a package that may have some of
 // it already, or nil.
 func newScope(f *abi.Facts, w *words, from *Import) (*scope, error) {
+	if f.PointerSize != 4 && f.PointerSize != 8 {
+		return nil, fmt.Errorf("pointers of %d bytes", f.PointerSize)
+	}
 	s := &scope{
 		facts:   f,
 		words:   w,
