@@ -2,6 +2,8 @@ package ccall
 
 import (
 	"math"
+	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -85,6 +87,28 @@ func TestPoll(t *testing.T) {
 			})
 		}
 	})
+}
+
+// C returns an int in half of a register. The conventions of loong64, ppc64le, riscv64 and s390x have it extended there, so that no
+// compiler leaves anything else.
+func TestHalfOfTheRegister(t *testing.T) {
+	if slices.Contains([]string{"loong64", "ppc64le", "riscv64", "s390x"}, runtime.GOARCH) {
+		t.Skip("an int fills its register here")
+	}
+	fn := symbol(t, "upper_half")
+	bothWays(t, func(t *testing.T, w way) {
+		for _, lower := range []int64{0, 5, -2} {
+			list := new(int64)
+			result, _, _ := w.post(fn, unsafe.Pointer(&lower), unsafe.Pointer(list))
+			require.EqualValues(t, lower, result)
+			result, _ = w.poll(fn, unsafe.Pointer(&lower), 9, unsafe.Pointer(list))
+			require.EqualValues(t, lower, result)
+		}
+	})
+	lower := int64(5)
+	got, err := Poll(fn, unsafe.Pointer(&lower), nil, 9, nil)
+	require.NoError(t, err)
+	require.Equal(t, 5, got)
 }
 
 // A direct call costs no allocation, whatever its outcome.
