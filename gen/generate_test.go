@@ -209,6 +209,7 @@ func TestGenerateFromFacts(t *testing.T) {
 // Facts of FreeBSD's branch join those of Linux: what both have reads the same,
 // and each system has a file for the rest. The packages compile for all.
 func TestSystemsShareAPackage(t *testing.T) {
+	t.Parallel()
 	module := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte("module example.org/bindings\n\ngo 1.26\n"), 0o644))
 	for _, release := range []string{"65.0", "freebsd-15"} {

@@ -17,8 +17,8 @@ import (
 // A package for another header takes package ibv's types: an *ibv.QP goes into
 // mlx5dv's structs, which are laid out as the C compiler does it.
 func TestPackagesUseIbv(t *testing.T) {
+	t.Parallel()
 	module := newModule(t)
-	t.Setenv("GOFLAGS", "-mod=mod")
 	gen(t, "generate", "-header", "infiniband/mlx5dv.h", "-o", filepath.Join(module, "mlx5dv"))
 	places := []struct{ c, goForm string }{
 		{"sizeof(struct mlx5dv_obj)", "unsafe.Sizeof(o)"},
@@ -87,8 +87,8 @@ struct x {
 // What both headers declare just so is the imported package's, and what differs
 // is declared anew, as are the structs that only the header has.
 func TestWhatIsImported(t *testing.T) {
+	t.Parallel()
 	module := newModule(t)
-	t.Setenv("GOFLAGS", "-mod=mod")
 	gen(t, "generate", "-I", include(t, verbs, importedHeader), "-o", filepath.Join(module, "verbs"), "-package", "ibv")
 	older := strings.NewReplacer("int a; int b;", "int a;", "struct ibv_defined { int a; };", "struct ibv_defined;", "int a; long b;", "int a; int b;",
 		"IBV_A, IBV_B", "IBV_A", "{ IBV_C }", "{ IBV_C, IBV_D }", "IBV_N 1", "IBV_N 2").Replace(importedHeader)

@@ -21,6 +21,7 @@ import (
 // are what the facts say of the release they ship, to the C compiler too, and
 // the bindings cover them. Suites that cannot be had are named.
 func TestSuites(t *testing.T) {
+	t.Parallel() // most of it is waiting for the archive
 	origin, archive, err := aptArchive()
 	if err != nil {
 		t.Skipf("no suite's headers could be had: %v", err)

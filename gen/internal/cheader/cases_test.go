@@ -109,8 +109,9 @@ struct t { _Alignas(8) char a; char b __attribute__((aligned(4), unused)); };
 int f(void) __attribute__((deprecated));`},
 	{name: "unnamed bit-fields of enumerations", text: `
 enum e { A, B = 5 }; enum f { C = 200 } __attribute__((packed));
-struct s { char a; enum e : 3; enum e b : 2; enum e:(0); char c; enum f : 3; enum f d : 8; enum { D, E } : 4; int e : 3; };`,
-		bits: "struct s b, struct s d, struct s e"},
+struct s { char a; enum e : 3; enum e b : 2; enum e:(0); char c; enum f : 3; enum f d : 8; enum { D, E } : 4; int e : 3; };
+typedef int my_enum; struct t { my_enum x : 3; enum e y:3; };`,
+		bits: "struct s b, struct s d, struct s e, struct t x, struct t y"},
 	{name: "a typedef of an enumeration with an alignment", text: `
 typedef enum { C } g __attribute__((aligned(8))); struct s { char a; g b; char c; };`},
 	{name: "more than one alignment", text: `

@@ -13,6 +13,7 @@ import (
 	"sort"
 	"strings"
 	"syscall"
+	"unicode"
 
 	"github.com/goverbs/goverbs/headers"
 )
@@ -65,16 +66,29 @@ func (t *tree) Open(name string) (fs.File, error) {
 		if err := t.follow(header, string(text)); err != nil {
 			return nil, err
 		}
-		text = enumBits.ReplaceAll(text, []byte("$1 const$2"))
+		text = endEnums(text)
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
 
-// enumBits is a bit-field without a name whose type is an enumeration. The front
-// end takes it for the definition of an enumeration with C23's fixed type, unless
-// something stands in between.
-var enumBits = regexp.MustCompile(`(\benum\s+\w+)(\s*:\s*[0-9(])`)
+var enumBits = regexp.MustCompile(`enum\s+\w+(\s*:\s*[0-9(])`)
+
+// endEnums puts a word behind the enumeration that is the type of a bit-field
+// without a name. The front end would take it for the definition of an enumeration
+// with C23's fixed type.
+func endEnums(text []byte) []byte {
+	var out []byte
+	from := 0
+	for _, m := range enumBits.FindAllSubmatchIndex(text, -1) {
+		if m[0] > 0 && (text[m[0]-1] == '_' || unicode.In(rune(text[m[0]-1]), unicode.Letter, unicode.Digit)) {
+			continue // another name that ends so
+		}
+		out = append(append(out, text[from:m[2]]...), " const"...)
+		from = m[2]
+	}
+	return append(out, text[from:]...)
+}
 
 // shipped lists the headers that were read, the stubs left out.
 func (t *tree) shipped() []string {
