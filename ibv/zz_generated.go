@@ -346,29 +346,75 @@ type Rate uint32
 // The values of Rate.
 const (
 	// The port's own speed.
-	RateMax      Rate = 0  // IBV_RATE_MAX
-	Rate2_5Gbps  Rate = 2  // IBV_RATE_2_5_GBPS
-	Rate5Gbps    Rate = 5  // IBV_RATE_5_GBPS
-	Rate10Gbps   Rate = 3  // IBV_RATE_10_GBPS
-	Rate20Gbps   Rate = 6  // IBV_RATE_20_GBPS
-	Rate30Gbps   Rate = 4  // IBV_RATE_30_GBPS
-	Rate40Gbps   Rate = 7  // IBV_RATE_40_GBPS
-	Rate60Gbps   Rate = 8  // IBV_RATE_60_GBPS
-	Rate80Gbps   Rate = 9  // IBV_RATE_80_GBPS
-	Rate120Gbps  Rate = 10 // IBV_RATE_120_GBPS
-	Rate14Gbps   Rate = 11 // IBV_RATE_14_GBPS
-	Rate56Gbps   Rate = 12 // IBV_RATE_56_GBPS
-	Rate112Gbps  Rate = 13 // IBV_RATE_112_GBPS
-	Rate168Gbps  Rate = 14 // IBV_RATE_168_GBPS
-	Rate25Gbps   Rate = 15 // IBV_RATE_25_GBPS
-	Rate100Gbps  Rate = 16 // IBV_RATE_100_GBPS
-	Rate200Gbps  Rate = 17 // IBV_RATE_200_GBPS
-	Rate300Gbps  Rate = 18 // IBV_RATE_300_GBPS
-	Rate28Gbps   Rate = 19 // IBV_RATE_28_GBPS
-	Rate50Gbps   Rate = 20 // IBV_RATE_50_GBPS
-	Rate400Gbps  Rate = 21 // IBV_RATE_400_GBPS
-	Rate600Gbps  Rate = 22 // IBV_RATE_600_GBPS
-	Rate800Gbps  Rate = 23 // IBV_RATE_800_GBPS, since rdma-core 39.0
+	RateMax Rate = 0 // IBV_RATE_MAX
+
+	// It is 2.5 Gbit/s: 1 lane of SDR.
+	Rate2_5Gbps Rate = 2 // IBV_RATE_2_5_GBPS
+
+	// It is 5 Gbit/s: 1 lane of DDR.
+	Rate5Gbps Rate = 5 // IBV_RATE_5_GBPS
+
+	// It is 10 Gbit/s: 4 lanes of SDR, or 1 of QDR.
+	Rate10Gbps Rate = 3 // IBV_RATE_10_GBPS
+
+	// It is 20 Gbit/s: 4 lanes of DDR, or 8 of SDR.
+	Rate20Gbps Rate = 6 // IBV_RATE_20_GBPS
+
+	// It is 30 Gbit/s: 12 lanes of SDR.
+	Rate30Gbps Rate = 4 // IBV_RATE_30_GBPS
+
+	// It is 40 Gbit/s: 4 lanes of QDR, or 8 of DDR.
+	Rate40Gbps Rate = 7 // IBV_RATE_40_GBPS
+
+	// It is 60 Gbit/s: 12 lanes of DDR.
+	Rate60Gbps Rate = 8 // IBV_RATE_60_GBPS
+
+	// It is 80 Gbit/s: 8 lanes of QDR.
+	Rate80Gbps Rate = 9 // IBV_RATE_80_GBPS
+
+	// It is 120 Gbit/s: 12 lanes of QDR.
+	Rate120Gbps Rate = 10 // IBV_RATE_120_GBPS
+
+	// It is 14.0625 Gbit/s: 1 lane of FDR.
+	Rate14Gbps Rate = 11 // IBV_RATE_14_GBPS
+
+	// It is 56.25 Gbit/s: 4 lanes of FDR.
+	Rate56Gbps Rate = 12 // IBV_RATE_56_GBPS
+
+	// It is 112.5 Gbit/s: 8 lanes of FDR.
+	Rate112Gbps Rate = 13 // IBV_RATE_112_GBPS
+
+	// It is 168.75 Gbit/s: 12 lanes of FDR.
+	Rate168Gbps Rate = 14 // IBV_RATE_168_GBPS
+
+	// It is 25.78125 Gbit/s: 1 lane of EDR.
+	Rate25Gbps Rate = 15 // IBV_RATE_25_GBPS
+
+	// It is 103.125 Gbit/s: 4 lanes of EDR.
+	Rate100Gbps Rate = 16 // IBV_RATE_100_GBPS
+
+	// It is 206.25 Gbit/s: 8 lanes of EDR.
+	Rate200Gbps Rate = 17 // IBV_RATE_200_GBPS
+
+	// It is 309.375 Gbit/s: 12 lanes of EDR.
+	Rate300Gbps Rate = 18 // IBV_RATE_300_GBPS
+
+	// It is 28.125 Gbit/s: 2 lanes of FDR.
+	Rate28Gbps Rate = 19 // IBV_RATE_28_GBPS
+
+	// It is 53.125 Gbit/s: 1 lane of HDR.
+	Rate50Gbps Rate = 20 // IBV_RATE_50_GBPS
+
+	// It is 425 Gbit/s: 8 lanes of HDR, or 4 of NDR.
+	Rate400Gbps Rate = 21 // IBV_RATE_400_GBPS
+
+	// It is 637.5 Gbit/s: 12 lanes of HDR.
+	Rate600Gbps Rate = 22 // IBV_RATE_600_GBPS
+
+	// It is 850 Gbit/s: 8 lanes of NDR.
+	Rate800Gbps Rate = 23 // IBV_RATE_800_GBPS, since rdma-core 39.0
+
+	// It is 1275 Gbit/s: 12 lanes of NDR.
 	Rate1200Gbps Rate = 24 // IBV_RATE_1200_GBPS, since rdma-core 39.0
 )
 
@@ -620,7 +666,8 @@ func (v QPOpenAttrMask) String() string {
 // MinRNRTimer for RTR; SQPSN, Timeout, RetryCnt, RNRRetry and MaxRdAtomic for RTS. UC
 // needs the same, less what is RC's alone: MaxDestRdAtomic and MinRNRTimer for RTR, all
 // but SQPSN for RTS. UD needs PKeyIndex, PortNum and QKey for INIT, nothing more for
-// RTR, and SQPSN for RTS.
+// RTR, and SQPSN for RTS. Raw packets need PortNum for INIT, and nothing more for the
+// others.
 //
 // It is C's enum ibv_qp_attr_mask of infiniband/verbs.h: a set of the bits below.
 type QPAttrMask uint32
@@ -971,10 +1018,10 @@ const EthernetLlSize = 6
 type GIDGlobal struct {
 	_ structs.HostLayout
 
-	// The subnet, the same for all of its ports.
+	// SubnetPrefix is the subnet, the same for all of its ports.
 	SubnetPrefix BE64 // __be64 subnet_prefix
 
-	// The port in its subnet, mostly its GUID.
+	// InterfaceID says which port of the subnet it is, mostly by its GUID.
 	InterfaceID BE64 // __be64 interface_id
 }
 
@@ -1022,128 +1069,137 @@ func _() {
 type DeviceAttr struct {
 	_ structs.HostLayout
 
-	// The firmware's version, as text that a zero byte ends.
+	// FwVer is the firmware's version, as text that a zero byte ends.
 	FwVer [64]byte // char fw_ver[64]
 
-	// The device's GUID.
+	// NodeGUID is the device's GUID.
 	NodeGUID BE64 // __be64 node_guid
 
-	// The GUID that all devices of one piece of hardware share.
+	// SysImageGUID is the GUID that all devices of one piece of hardware share.
 	SysImageGUID BE64 // __be64 sys_image_guid
 
-	// The largest memory region, in bytes.
+	// MaxMRSize is the largest memory region, in bytes.
 	MaxMRSize uint64 // uint64_t max_mr_size
 
-	// The page sizes that it can map: bit n stands for 2^n bytes.
+	// PageSizeCap has a bit for each page size that the device can map: bit n stands
+	// for 2^n bytes.
 	PageSizeCap uint64 // uint64_t page_size_cap
 
-	// The vendor, by its IEEE number.
+	// VendorID is the vendor, by its IEEE number.
 	VendorID uint32 // uint32_t vendor_id
 
-	// The vendor's number of the part.
+	// VendorPartID is the vendor's number of the part.
 	VendorPartID uint32 // uint32_t vendor_part_id
 
-	// The hardware's revision.
+	// HWVer is the hardware's revision.
 	HWVer uint32 // uint32_t hw_ver
 
-	// The most queue pairs.
+	// MaxQP is the greatest number of queue pairs.
 	MaxQP int32 // int max_qp
 
-	// The most work requests outstanding on one queue of a queue pair.
+	// MaxQPWR is the greatest number of work requests outstanding on one queue of a
+	// queue pair.
 	MaxQPWR int32 // int max_qp_wr
 
-	// What it can do.
+	// DeviceCapFlags says what the device can do.
 	DeviceCapFlags DeviceCapFlags // unsigned int device_cap_flags
 
-	// The most scatter/gather entries of a work request; RDMA reads have their own
-	// limit.
+	// MaxSGE is the greatest number of scatter/gather entries of a work request; RDMA
+	// reads have their own limit.
 	MaxSGE int32 // int max_sge
 
-	// The most scatter/gather entries of an RDMA read.
+	// MaxSGERd is the greatest number of scatter/gather entries of an RDMA read.
 	MaxSGERd int32 // int max_sge_rd
 
-	// The most completion queues.
+	// MaxCQ is the greatest number of completion queues.
 	MaxCQ int32 // int max_cq
 
-	// The most entries of a completion queue.
+	// MaxCQE is the greatest number of entries of a completion queue.
 	MaxCQE int32 // int max_cqe
 
-	// The most memory regions.
+	// MaxMR is the greatest number of memory regions.
 	MaxMR int32 // int max_mr
 
-	// The most protection domains.
+	// MaxPD is the greatest number of protection domains.
 	MaxPD int32 // int max_pd
 
-	// The most RDMA reads and atomics that one queue pair can answer at a time: the
-	// bound of MaxDestRdAtomic.
+	// MaxQPRdAtom is the greatest number of RDMA reads and atomics that one queue pair
+	// can answer at a time: the bound of MaxDestRdAtomic.
 	MaxQPRdAtom int32 // int max_qp_rd_atom
 
-	// The same for end-to-end contexts; RD, which no device has.
+	// MaxEeRdAtom is the same for end-to-end contexts; RD, which no device has.
 	MaxEeRdAtom int32 // int max_ee_rd_atom
 
-	// The most RDMA reads and atomics that the whole device can answer at a time.
+	// MaxResRdAtom is the greatest number of RDMA reads and atomics that the whole
+	// device can answer at a time.
 	MaxResRdAtom int32 // int max_res_rd_atom
 
-	// The most RDMA reads and atomics that one queue pair can have under way: the bound
-	// of MaxRdAtomic.
+	// MaxQPInitRdAtom is the greatest number of RDMA reads and atomics that one queue
+	// pair can have under way: the bound of MaxRdAtomic.
 	MaxQPInitRdAtom int32 // int max_qp_init_rd_atom
 
-	// The same for end-to-end contexts; RD, which no device has.
+	// MaxEeInitRdAtom is the same for end-to-end contexts; RD, which no device has.
 	MaxEeInitRdAtom int32 // int max_ee_init_rd_atom
 
-	// What atomic operations are atomic against.
+	// AtomicCap is what atomic operations are atomic against.
 	AtomicCap AtomicCap // enum ibv_atomic_cap atomic_cap
 
-	// The most end-to-end contexts; RD, which no device has.
+	// MaxEe is the greatest number of end-to-end contexts; RD, which no device has.
 	MaxEe int32 // int max_ee
 
-	// The most reliable datagram domains; RD, which no device has.
+	// MaxRdd is the greatest number of reliable datagram domains; RD, which no device
+	// has.
 	MaxRdd int32 // int max_rdd
 
-	// The most memory windows.
+	// MaxMW is the greatest number of memory windows.
 	MaxMW int32 // int max_mw
 
-	// The most raw IPv6 queue pairs.
+	// MaxRawIPv6QP is the greatest number of raw IPv6 queue pairs.
 	MaxRawIPv6QP int32 // int max_raw_ipv6_qp
 
-	// The most raw Ethertype queue pairs.
+	// MaxRawEthyQP is the greatest number of raw Ethertype queue pairs.
 	MaxRawEthyQP int32 // int max_raw_ethy_qp
 
-	// The most multicast groups.
+	// MaxMcastGrp is the greatest number of multicast groups.
 	MaxMcastGrp int32 // int max_mcast_grp
 
-	// The most queue pairs in one multicast group.
+	// MaxMcastQPAttach is the greatest number of queue pairs in one multicast group.
 	MaxMcastQPAttach int32 // int max_mcast_qp_attach
 
-	// The most memberships of queue pairs in multicast groups.
+	// MaxTotalMcastQPAttach is the greatest number of memberships of queue pairs in
+	// multicast groups.
 	MaxTotalMcastQPAttach int32 // int max_total_mcast_qp_attach
 
-	// The most address handles.
+	// MaxAH is the greatest number of address handles.
 	MaxAH int32 // int max_ah
 
-	// The most fast memory regions, which are gone.
+	// MaxFmr is the greatest number of fast memory regions, of which there are none any
+	// more.
 	MaxFmr int32 // int max_fmr
 
-	// How often a fast memory region could be mapped, which are gone.
+	// MaxMapPerFmr says how often a fast memory region, of which there are none any
+	// more, could be mapped.
 	MaxMapPerFmr int32 // int max_map_per_fmr
 
-	// The most shared receive queues.
+	// MaxSRQ is the greatest number of shared receive queues.
 	MaxSRQ int32 // int max_srq
 
-	// The most work requests outstanding on a shared receive queue.
+	// MaxSRQWR is the greatest number of work requests outstanding on a shared receive
+	// queue.
 	MaxSRQWR int32 // int max_srq_wr
 
-	// The most scatter/gather entries of a work request of a shared receive queue.
+	// MaxSRQSGE is the greatest number of scatter/gather entries of a work request of a
+	// shared receive queue.
 	MaxSRQSGE int32 // int max_srq_sge
 
-	// The most P_Keys of a port.
+	// MaxPkeys is the greatest number of P_Keys of a port.
 	MaxPkeys uint16 // uint16_t max_pkeys
 
-	// How long the device itself may take to acknowledge: 4.096 microseconds * 2^n. A
-	// Timeout of its peers should be longer.
+	// LocalCAAckDelay says how long the device itself may take to acknowledge: 4.096
+	// microseconds * 2^n. A Timeout of its peers should be longer.
 	LocalCAAckDelay uint8 // uint8_t local_ca_ack_delay
 
-	// How many ports it has.
+	// PhysPortCnt is how many ports the device has.
 	PhysPortCnt uint8 // uint8_t phys_port_cnt
 	_           [4]byte
 }
@@ -1193,13 +1249,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceAttr{})-8]
 }
 
-// QueryDeviceExInput is for questions of a later time.
+// QueryDeviceExInput is there for questions of later releases.
 //
 // It is C's struct ibv_query_device_ex_input of infiniband/verbs.h, 4 bytes.
 type QueryDeviceExInput struct {
 	_ structs.HostLayout
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -1210,18 +1266,18 @@ func _() {
 }
 
 // ODPCapsPerTransportCaps is the untagged struct at struct
-// ibv_odp_caps.per_transport_caps in C, 12 bytes. Which operations, for each kind of
-// queue pair.
+// ibv_odp_caps.per_transport_caps in C, 12 bytes. It says which operations may touch
+// memory that is not pinned, for each kind of queue pair.
 type ODPCapsPerTransportCaps struct {
 	_ structs.HostLayout
 
-	// On RC.
+	// RCODPCaps is for RC.
 	RCODPCaps ODPTransportCapBits // uint32_t rc_odp_caps
 
-	// On UC.
+	// UCODPCaps is for UC.
 	UCODPCaps ODPTransportCapBits // uint32_t uc_odp_caps
 
-	// On UD.
+	// UDODPCaps is for UD.
 	UDODPCaps ODPTransportCapBits // uint32_t ud_odp_caps
 }
 
@@ -1239,10 +1295,11 @@ func _() {
 type ODPCaps struct {
 	_ structs.HostLayout
 
-	// Bits of ODPGeneralCaps.
+	// GeneralCaps has bits of ODPGeneralCaps.
 	GeneralCaps uint64 // uint64_t general_caps
 
-	// Which operations, for each kind of queue pair.
+	// PerTransportCaps says which operations may touch memory that is not pinned, for
+	// each kind of queue pair.
 	PerTransportCaps ODPCapsPerTransportCaps // struct {...} per_transport_caps
 	_                [4]byte
 }
@@ -1260,10 +1317,10 @@ func _() {
 type TSOCaps struct {
 	_ structs.HostLayout
 
-	// The most payload of one work request, in bytes; 0 if it cannot.
+	// MaxTSO is the most payload of one work request, in bytes; 0 if it cannot.
 	MaxTSO uint32 // uint32_t max_tso
 
-	// The kinds of queue pairs that can: bit n stands for the QPType n.
+	// SupportedQpts says which kinds of queue pairs can: bit n stands for the QPType n.
 	SupportedQpts uint32 // uint32_t supported_qpts
 }
 
@@ -1280,20 +1337,20 @@ func _() {
 type RSSCaps struct {
 	_ structs.HostLayout
 
-	// The kinds of queue pairs that can: bit n stands for the QPType n.
+	// SupportedQpts says which kinds of queue pairs can: bit n stands for the QPType n.
 	SupportedQpts uint32 // uint32_t supported_qpts
 
-	// The most tables.
+	// MaxRWQIndirectionTables is the greatest number of tables.
 	MaxRWQIndirectionTables uint32 // uint32_t max_rwq_indirection_tables
 
-	// The most entries of a table.
+	// MaxRWQIndirectionTableSize is the greatest number of entries of a table.
 	MaxRWQIndirectionTableSize uint32 // uint32_t max_rwq_indirection_table_size
 	_                          [4]byte
 
-	// Bits of RxHashFields: what the hash can be made of.
+	// RxHashFieldsMask has bits of RxHashFields: what the hash can be made of.
 	RxHashFieldsMask uint64 // uint64_t rx_hash_fields_mask
 
-	// Bits of RxHashFunctionFlags: how the hash can be made.
+	// RxHashFunction has bits of RxHashFunctionFlags: how the hash can be made.
 	RxHashFunction uint8 // uint8_t rx_hash_function
 	_              [7]byte
 }
@@ -1314,13 +1371,14 @@ func _() {
 type PacketPacingCaps struct {
 	_ structs.HostLayout
 
-	// The lowest limit, in kbit/s.
+	// QPRateLimitMin is the lowest limit, in kbit/s.
 	QPRateLimitMin uint32 // uint32_t qp_rate_limit_min
 
-	// The highest limit, in kbit/s; 0 if there can be none.
+	// QPRateLimitMax is the highest limit, in kbit/s; 0 if there can be none.
 	QPRateLimitMax uint32 // uint32_t qp_rate_limit_max
 
-	// The kinds of queue pairs that can have one: bit n stands for the QPType n.
+	// SupportedQpts says which kinds of queue pairs can have a limit: bit n stands for
+	// the QPType n.
 	SupportedQpts uint32 // uint32_t supported_qpts
 }
 
@@ -1333,7 +1391,7 @@ func _() {
 }
 
 // AsyncEventElement is the untagged union at struct ibv_async_event.element in C, 8
-// bytes. What it happened to; the event's type says which member counts.
+// bytes. It is what it happened to; EventType says which member counts.
 type AsyncEventElement struct {
 	_    structs.HostLayout
 	_    [0]uint64
@@ -1413,10 +1471,10 @@ func _() {
 type AsyncEvent struct {
 	_ structs.HostLayout
 
-	// What it happened to; the event's type says which member counts.
+	// Element is what it happened to; EventType says which member counts.
 	Element AsyncEventElement // union {...} element
 
-	// What has happened.
+	// EventType is what has happened.
 	EventType EventType // enum ibv_event_type event_type
 	_         [4]byte
 }
@@ -1435,55 +1493,58 @@ func _() {
 type WC struct {
 	_ structs.HostLayout
 
-	// The number that the work request was given.
+	// WRID is the number that the work request was given.
 	WRID uint64 // uint64_t wr_id
 
-	// How it ended.
+	// Status says how the work request ended.
 	Status WCStatus // enum ibv_wc_status status
 
-	// What was completed, if Status is success. Those of the receive side have the bit
-	// of WCRecv set.
+	// Opcode is what was completed, if Status is success. Those of the receive side
+	// have the bit of WCRecv set.
 	Opcode WCOpcode // enum ibv_wc_opcode opcode
 
-	// The device's own code for what went wrong; its meaning is the vendor's.
+	// VendorErr is the device's own code for what went wrong; its meaning is the
+	// vendor's.
 	VendorErr uint32 // uint32_t vendor_err
 
-	// How many bytes were received, or read by RDMA or an atomic. On UD queue pairs it
-	// counts the 40 bytes that stand in front of the data. It is not defined for sends
-	// and writes.
+	// ByteLen is how many bytes were received, or read by RDMA or an atomic. On UD
+	// queue pairs it counts the 40 bytes that stand in front of the data. It is not
+	// defined for sends and writes.
 	ByteLen      uint32 // uint32_t byte_len
 	immDataUnion struct {
 		_    [0]uint32
 		data [4]byte
 	} // union: see the methods
 
-	// The number of the local queue pair, which tells them apart on shared queues.
+	// QPNum is the number of the local queue pair, which tells them apart on shared
+	// queues.
 	QPNum uint32 // uint32_t qp_num
 
-	// The sender's queue pair number; UD only.
+	// SrcQP is the sender's queue pair number; UD only.
 	SrcQP uint32 // uint32_t src_qp
 
-	// Which of the other members are there, and what the device has checked.
+	// WCFlags says which of the other members are there, and what the device has
+	// checked.
 	WCFlags WCFlags // unsigned int wc_flags
 
-	// Which entry of the port's P_Key table the message matched; only on the GSI queue
-	// pair.
+	// PKeyIndex says which entry of the port's P_Key table the message matched; only on
+	// the GSI queue pair.
 	PKeyIndex uint16 // uint16_t pkey_index
 
-	// The sender's LID, its low 16 bits; UD on InfiniBand.
+	// SLID is the sender's LID, its low 16 bits; UD on InfiniBand.
 	SLID uint16 // uint16_t slid
 
-	// The service level, 0 to 15, that the message came with; UD.
+	// SL is the service level, 0 to 15, that the message came with; UD.
 	SL uint8 // uint8_t sl
 
-	// The low bits of the LID that the message was sent to, as many as the port's LMC;
-	// UD on InfiniBand, and not for multicast.
+	// DLIDPathBits has the low bits of the LID that the message was sent to, as many as
+	// the port's LMC; UD on InfiniBand, and not for multicast.
 	DLIDPathBits uint8 // uint8_t dlid_path_bits
 	_            [2]byte
 }
 
-// ImmData reads the member __be32 imm_data. The sender's immediate data, in network
-// byte order, if WCFlags has WCWithImm.
+// ImmData reads the member __be32 imm_data. It is the sender's immediate data, in
+// network byte order, if WCFlags has WCWithImm.
 func (s *WC) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -1495,8 +1556,8 @@ func (s *WC) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidatedRKey reads the member uint32_t invalidated_rkey. The remote key that the
-// sender made invalid, if WCFlags has WCWithInv.
+// InvalidatedRKey reads the member uint32_t invalidated_rkey. It is the remote key that
+// the sender made invalid, if WCFlags has WCWithInv.
 func (s *WC) InvalidatedRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -1532,17 +1593,17 @@ func _() {
 type MWBindInfo struct {
 	_ structs.HostLayout
 
-	// The region, registered with AccessMWBind; nil closes a window of type 1.
+	// MR is the region, registered with AccessMWBind; nil closes a window of type 1.
 	MR *MR // struct ibv_mr *mr
 
-	// The address of the first byte, as the region counts.
+	// Addr is the address of the first byte, as the region counts.
 	Addr uint64 // uint64_t addr
 
-	// In bytes; 0 closes the window.
+	// Length is the length in bytes; 0 closes the window.
 	Length uint64 // uint64_t length
 
-	// What peers may do: AccessRemoteRead, AccessRemoteWrite, AccessRemoteAtomic, and
-	// AccessZeroBased.
+	// MWAccessFlags is what peers may do: AccessRemoteRead, AccessRemoteWrite,
+	// AccessRemoteAtomic, and AccessZeroBased.
 	MWAccessFlags AccessFlags // unsigned int mw_access_flags
 	_             [4]byte
 }
@@ -1563,10 +1624,10 @@ func _() {
 type PD struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 	_      [4]byte
 }
@@ -1584,14 +1645,15 @@ func _() {
 type XRCDInitAttr struct {
 	_ structs.HostLayout
 
-	// Which of the members below count: both, today.
+	// CompMask says which of the members below count: both, today.
 	CompMask XRCDInitAttrMask // uint32_t comp_mask
 
-	// An open file whose inode names the domain among processes, or -1 for a domain of
-	// one's own.
+	// FD is an open file whose inode names the domain among processes, or -1 for a
+	// domain of one's own.
 	FD int32 // int fd
 
-	// O_CREAT to create the domain if there is none, O_EXCL to insist on that.
+	// Oflags has O_CREAT to create the domain if there is none, and O_EXCL to insist on
+	// that.
 	Oflags int32 // int oflags
 }
 
@@ -1610,7 +1672,7 @@ func _() {
 type XRCD struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -1627,26 +1689,26 @@ func _() {
 type MR struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// The address of its first byte in this process.
+	// Addr is the address of its first byte in this process.
 	Addr uintptr // void *addr
 
-	// In bytes.
+	// Length is the length in bytes.
 	Length uint64 // size_t length
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// The key for scatter/gather entries of this device.
+	// LKey is the key for scatter/gather entries of this device.
 	LKey uint32 // uint32_t lkey
 
-	// The key for peers, who must be told it and the address. It opens what the access
-	// flags permit.
+	// RKey is the key for peers, who must be told it and the address. It opens what the
+	// access flags permit.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 }
@@ -1670,19 +1732,19 @@ func _() {
 type MW struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// The key for peers. It changes with every binding.
+	// RKey is the key for peers. It changes with every binding.
 	RKey uint32 // uint32_t rkey
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// Its kind.
+	// Type says which kind it is.
 	Type MWType // enum ibv_mw_type type
 	_    [4]byte
 }
@@ -1703,23 +1765,23 @@ func _() {
 type GlobalRoute struct {
 	_ structs.HostLayout
 
-	// The receiver's port.
+	// DGID is the receiver's port.
 	DGID GID // union ibv_gid dgid
 
-	// The flow that packets belong to, 20 bits, or 0. Switches and routers may spread
-	// load by it.
+	// FlowLabel is the flow that packets belong to, 20 bits, or 0. Switches and routers
+	// may spread load by it.
 	FlowLabel uint32 // uint32_t flow_label
 
-	// Which entry of this port's GID table is the sender. With RoCE it decides the
-	// packets' version, IP address and VLAN.
+	// SGIDIndex says which entry of this port's GID table is the sender. With RoCE it
+	// decides the packets' version, IP address and VLAN.
 	SGIDIndex uint8 // uint8_t sgid_index
 
-	// How many routers a packet may pass, at most 255; with 0 or 1 it stays in its
-	// subnet.
+	// HopLimit is how many routers a packet may pass, at most 255; with 0 or 1 it stays
+	// in its subnet.
 	HopLimit uint8 // uint8_t hop_limit
 
-	// The priority that routers see: the GRH's traffic class, or IP's byte of DSCP and
-	// ECN.
+	// TrafficClass is the priority that routers see: the GRH's traffic class, or IP's
+	// byte of DSCP and ECN.
 	TrafficClass uint8 // uint8_t traffic_class
 	_            [1]byte
 }
@@ -1742,22 +1804,23 @@ func _() {
 type GRH struct {
 	_ structs.HostLayout
 
-	// From the top: the version 6 in 4 bits, 8 bits of traffic class, 20 of flow label.
+	// VersionTclassFlow holds, from the top, the version 6 in 4 bits, 8 bits of traffic
+	// class, and 20 of flow label.
 	VersionTclassFlow BE32 // __be32 version_tclass_flow
 
-	// How many bytes follow this header, the invariant CRC included.
+	// Paylen is how many bytes follow this header, the invariant CRC included.
 	Paylen BE16 // __be16 paylen
 
-	// What follows: 0x1B for InfiniBand's transport, 17 for UDP.
+	// NextHdr is what follows: 0x1B for InfiniBand's transport, 17 for UDP.
 	NextHdr uint8 // uint8_t next_hdr
 
-	// How many routers it might still have passed.
+	// HopLimit is how many routers it might still have passed.
 	HopLimit uint8 // uint8_t hop_limit
 
-	// The sender.
+	// SGID is the sender.
 	SGID GID // union ibv_gid sgid
 
-	// The receiver.
+	// DGID is the receiver.
 	DGID GID // union ibv_gid dgid
 }
 
@@ -1779,25 +1842,27 @@ func _() {
 type AHAttr struct {
 	_ structs.HostLayout
 
-	// The way across subnets, if IsGlobal is not 0.
+	// GRH is the way across subnets, if IsGlobal is not 0.
 	GRH GlobalRoute // struct ibv_global_route grh
 
-	// The receiver's LID, or the router's; not used with RoCE.
+	// DLID is the receiver's LID, or the router's; not used with RoCE.
 	DLID uint16 // uint16_t dlid
 
-	// The service level, 0 to 15, which the network maps to a lane or a priority.
+	// SL is the service level, 0 to 15, which the network maps to a lane or a priority.
 	SL uint8 // uint8_t sl
 
-	// The low bits of the LID to send from, as many as the port's LMC has.
+	// SrcPathBits has the low bits of the LID to send from, as many as the port's LMC
+	// says.
 	SrcPathBits uint8 // uint8_t src_path_bits
 
-	// The most that may be sent, a value of Rate; 0 is the port's own speed.
+	// StaticRate is the most that may be sent, a value of Rate; 0 is the port's own
+	// speed.
 	StaticRate uint8 // uint8_t static_rate
 
-	// 1 if GRH is used, as RoCE demands, and 0 if not.
+	// IsGlobal is 1 if GRH is used, as RoCE demands, and 0 if not.
 	IsGlobal uint8 // uint8_t is_global
 
-	// This device's port, from 1.
+	// PortNum is this device's port, from 1.
 	PortNum uint8 // uint8_t port_num
 	_       [1]byte
 }
@@ -1821,14 +1886,14 @@ func _() {
 type SRQAttr struct {
 	_ structs.HostLayout
 
-	// The most work requests outstanding.
+	// MaxWR is the greatest number of work requests outstanding.
 	MaxWR uint32 // uint32_t max_wr
 
-	// The most scatter/gather entries of a receive.
+	// MaxSGE is the greatest number of scatter/gather entries of a receive.
 	MaxSGE uint32 // uint32_t max_sge
 
-	// The event EventSRQLimitReached comes once when fewer receives than this are left;
-	// 0 is never. Creating ignores it.
+	// SRQLimit is how many receives must be left: the event EventSRQLimitReached comes
+	// once when there are fewer. 0 is never. Creating ignores it.
 	SRQLimit uint32 // uint32_t srq_limit
 }
 
@@ -1846,10 +1911,10 @@ func _() {
 type SRQInitAttr struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// SRQContext is the caller's own number.
 	SRQContext uintptr // void *srq_context
 
-	// How large it is.
+	// Attr says how large it is.
 	Attr SRQAttr // struct ibv_srq_attr attr
 	_    [4]byte
 }
@@ -1867,29 +1932,29 @@ func _() {
 type WQInitAttr struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// WQContext is the caller's own number.
 	WQContext uintptr // void *wq_context
 
-	// Its kind.
+	// WQType says which kind it is.
 	WQType WQType // enum ibv_wq_type wq_type
 
-	// The most work requests outstanding.
+	// MaxWR is the greatest number of work requests outstanding.
 	MaxWR uint32 // uint32_t max_wr
 
-	// The most scatter/gather entries of a receive.
+	// MaxSGE is the greatest number of scatter/gather entries of a receive.
 	MaxSGE uint32 // uint32_t max_sge
 	_      [4]byte
 
-	// The protection domain.
+	// PD is the protection domain.
 	PD *PD // struct ibv_pd *pd
 
-	// Where receives complete.
+	// CQ is where receives complete.
 	CQ *CQ // struct ibv_cq *cq
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask WQInitAttrMask // uint32_t comp_mask
 
-	// How it is made.
+	// CreateFlags says how it is made.
 	CreateFlags WQFlags // uint32_t create_flags
 }
 
@@ -1912,19 +1977,19 @@ func _() {
 type WQAttr struct {
 	_ structs.HostLayout
 
-	// Which of the members below count.
+	// AttrMask says which of the members below count.
 	AttrMask WQAttrMask // uint32_t attr_mask
 
-	// The state to move to.
+	// WQState is the state to move to.
 	WQState WQState // enum ibv_wq_state wq_state
 
-	// The state that it is assumed to be in.
+	// CurrWQState is the state that the work queue is assumed to be in.
 	CurrWQState WQState // enum ibv_wq_state curr_wq_state
 
-	// The flags' new values.
+	// Flags has the flags' new values.
 	Flags WQFlags // uint32_t flags
 
-	// The flags to change.
+	// FlagsMask has the flags to change.
 	FlagsMask WQFlags // uint32_t flags_mask
 }
 
@@ -1944,16 +2009,16 @@ func _() {
 type RWQIndTable struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The kernel's number for it.
+	// IndTblHandle is the kernel's number for the object.
 	IndTblHandle int32 // int ind_tbl_handle
 
-	// Its number.
+	// IndTblNum is the number of the table.
 	IndTblNum int32 // int ind_tbl_num
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
 }
@@ -1973,14 +2038,15 @@ func _() {
 type RWQIndTableInitAttr struct {
 	_ structs.HostLayout
 
-	// How many entries it has, as a power of 2.
+	// LogIndTblSize is how many entries the table has, as a logarithm: n stands for
+	// 2^n.
 	LogIndTblSize uint32 // uint32_t log_ind_tbl_size
 	_             [4]byte
 
-	// The entries; a work queue may stand in several.
+	// IndTbl points to the entries; a work queue may stand in several.
 	IndTbl **WQ // struct ibv_wq **ind_tbl
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask IndTableInitAttrMask // uint32_t comp_mask
 	_        [4]byte
 }
@@ -2000,21 +2066,21 @@ func _() {
 type QPCap struct {
 	_ structs.HostLayout
 
-	// The most work requests outstanding on the send queue.
+	// MaxSendWR is the greatest number of work requests outstanding on the send queue.
 	MaxSendWR uint32 // uint32_t max_send_wr
 
-	// The most work requests outstanding on the receive queue; ignored with a shared
-	// one.
+	// MaxRecvWR is the greatest number of work requests outstanding on the receive
+	// queue; ignored with a shared one.
 	MaxRecvWR uint32 // uint32_t max_recv_wr
 
-	// The most scatter/gather entries of a send.
+	// MaxSendSGE is the greatest number of scatter/gather entries of a send.
 	MaxSendSGE uint32 // uint32_t max_send_sge
 
-	// The most scatter/gather entries of a receive; ignored with a shared receive
-	// queue.
+	// MaxRecvSGE is the greatest number of scatter/gather entries of a receive; ignored
+	// with a shared receive queue.
 	MaxRecvSGE uint32 // uint32_t max_recv_sge
 
-	// The most bytes of a message that are sent inline.
+	// MaxInlineData is the greatest number of bytes of a message that are sent inline.
 	MaxInlineData uint32 // uint32_t max_inline_data
 }
 
@@ -2034,25 +2100,26 @@ func _() {
 type QPInitAttr struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// Where sends complete.
+	// SendCQ is where sends complete.
 	SendCQ *CQ // struct ibv_cq *send_cq
 
-	// Where receives complete; it may be the same.
+	// RecvCQ is where receives complete; it may be the same.
 	RecvCQ *CQ // struct ibv_cq *recv_cq
 
-	// The shared receive queue, or nil for a receive queue of its own.
+	// SRQ is the shared receive queue, or nil for a receive queue of its own.
 	SRQ *SRQ // struct ibv_srq *srq
 
-	// How large its queues are.
+	// Cap says how large the queues are.
 	Cap QPCap // struct ibv_qp_cap cap
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 
-	// 1 if every send completes visibly, 0 if only those with SendSignaled do.
+	// SQSigAll is 1 if every send completes visibly, 0 if only those with SendSignaled
+	// do.
 	SQSigAll int32 // int sq_sig_all
 	_        [4]byte
 }
@@ -2075,17 +2142,17 @@ func _() {
 type RxHashConf struct {
 	_ structs.HostLayout
 
-	// Bits of RxHashFunctionFlags.
+	// RxHashFunction has bits of RxHashFunctionFlags.
 	RxHashFunction uint8 // uint8_t rx_hash_function
 
-	// The key's length in bytes.
+	// RxHashKeyLen is the key's length in bytes.
 	RxHashKeyLen uint8 // uint8_t rx_hash_key_len
 	_            [6]byte
 
-	// The key. It is copied.
+	// RxHashKey is the key. It is copied.
 	RxHashKey *uint8 // uint8_t *rx_hash_key
 
-	// Bits of RxHashFields: what the hash is made of.
+	// RxHashFieldsMask has bits of RxHashFields: what the hash is made of.
 	RxHashFieldsMask uint64 // uint64_t rx_hash_fields_mask
 }
 
@@ -2105,19 +2172,19 @@ func _() {
 type QPOpenAttr struct {
 	_ structs.HostLayout
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask QPOpenAttrMask // uint32_t comp_mask
 
-	// Its number.
+	// QPNum is the number of that queue pair.
 	QPNum uint32 // uint32_t qp_num
 
-	// Its XRC domain.
+	// XRCD is the XRC domain of that queue pair.
 	XRCD *XRCD // struct ibv_xrcd *xrcd
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 	_      [4]byte
 }
@@ -2138,97 +2205,100 @@ func _() {
 type QPAttr struct {
 	_ structs.HostLayout
 
-	// The state to move to.
+	// QPState is the state to move to.
 	QPState QPState // enum ibv_qp_state qp_state
 
-	// The state that it is assumed to be in.
+	// CurQPState is the state that the queue pair is assumed to be in.
 	CurQPState QPState // enum ibv_qp_state cur_qp_state
 
-	// The largest payload of a packet, the same at both ends and at most the ports'
-	// ActiveMTU. RC and UC.
+	// PathMTU is the largest payload of a packet, the same at both ends and at most the
+	// ports' ActiveMTU. RC and UC.
 	PathMTU MTU // enum ibv_mtu path_mtu
 
-	// Where the connection is on its way to the alternate path.
+	// PathMigState is where the connection is on its way to the alternate path.
 	PathMigState MigState // enum ibv_mig_state path_mig_state
 
-	// The key that UD senders must know.
+	// QKey is the key that UD senders must know.
 	QKey uint32 // uint32_t qkey
 
-	// The number of the first packet from the peer, 24 bits: the peer's SQPSN. RC and
-	// UC.
+	// RQPSN is the number of the first packet from the peer, 24 bits: the peer's SQPSN.
+	// RC and UC.
 	RQPSN uint32 // uint32_t rq_psn
 
-	// The number of the first packet to the peer, 24 bits, best chosen at random: the
-	// peer's RQPSN.
+	// SQPSN is the number of the first packet to the peer, 24 bits, best chosen at
+	// random: the peer's RQPSN.
 	SQPSN uint32 // uint32_t sq_psn
 
-	// The peer's queue pair number, 24 bits. RC and UC.
+	// DestQPNum is the peer's queue pair number, 24 bits. RC and UC.
 	DestQPNum uint32 // uint32_t dest_qp_num
 
-	// What the peer may do: AccessRemoteWrite, AccessRemoteRead and AccessRemoteAtomic,
-	// on RC and UC. Memory regions must permit it too.
+	// QPAccessFlags is what the peer may do: AccessRemoteWrite, AccessRemoteRead and
+	// AccessRemoteAtomic, on RC and UC. Memory regions must permit it too.
 	QPAccessFlags AccessFlags // unsigned int qp_access_flags
 
-	// How large the queues are, if they can be resized.
+	// Cap says how large the queues are, if they can be resized.
 	Cap QPCap // struct ibv_qp_cap cap
 
-	// The way to the peer. RC and UC.
+	// AHAttr is the way to the peer. RC and UC.
 	AHAttr AHAttr // struct ibv_ah_attr ah_attr
 
-	// Another way to the peer, should the first one fail. RC and UC.
+	// AltAHAttr is another way to the peer, should the first one fail. RC and UC.
 	AltAHAttr AHAttr // struct ibv_ah_attr alt_ah_attr
 
-	// Which entry of the port's P_Key table is its partition; both ends must be in the
-	// same one.
+	// PKeyIndex says which entry of the port's P_Key table is the queue pair's
+	// partition; both ends must be in the same one.
 	PKeyIndex uint16 // uint16_t pkey_index
 
-	// The same for the alternate path.
+	// AltPKeyIndex is the same for the alternate path.
 	AltPKeyIndex uint16 // uint16_t alt_pkey_index
 
-	// 1 for an event when the send queue is drained, on the move to SQD.
+	// EnSQDAsyncNotify is 1 for an event when the send queue is drained, on the move to
+	// SQD.
 	EnSQDAsyncNotify uint8 // uint8_t en_sqd_async_notify
 
-	// 1 as long as the send queue is being drained; an answer only.
+	// SQDraining is 1 as long as the send queue is being drained; an answer only.
 	SQDraining uint8 // uint8_t sq_draining
 
-	// How many RDMA reads and atomics it may have under way, at most the peer's
-	// MaxDestRdAtomic. RC.
+	// MaxRdAtomic is how many RDMA reads and atomics the queue pair may have under way,
+	// at most the peer's MaxDestRdAtomic. RC.
 	MaxRdAtomic uint8 // uint8_t max_rd_atomic
 
-	// How many RDMA reads and atomics of the peer it can answer at a time. RC.
+	// MaxDestRdAtomic is how many RDMA reads and atomics of the peer the queue pair can
+	// answer at a time. RC.
 	MaxDestRdAtomic uint8 // uint8_t max_dest_rd_atomic
 
-	// How long the peer shall wait before it tries again when no receive is posted, as
-	// a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02, 0.03, 0.04, 0.06,
-	// 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92, 2.56, 3.84, 5.12,
-	// 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88, 163.84, 245.76,
-	// 327.68 and 491.52; 0 means 655.36. RC.
+	// MinRNRTimer says how long the peer shall wait before it tries again when no
+	// receive is posted, as a code of 5 bits. In milliseconds, 1 to 31 mean 0.01, 0.02,
+	// 0.03, 0.04, 0.06, 0.08, 0.12, 0.16, 0.24, 0.32, 0.48, 0.64, 0.96, 1.28, 1.92,
+	// 2.56, 3.84, 5.12, 7.68, 10.24, 15.36, 20.48, 30.72, 40.96, 61.44, 81.92, 122.88,
+	// 163.84, 245.76, 327.68 and 491.52; 0 means 655.36. RC.
 	MinRNRTimer uint8 // uint8_t min_rnr_timer
 
-	// This device's port, from 1.
+	// PortNum is this device's port, from 1.
 	PortNum uint8 // uint8_t port_num
 
-	// How long it waits for an acknowledgement before it sends again: 4.096
-	// microseconds * 2^n, 5 bits, and a device may take four times as long. 14 is 67
-	// ms, 18 is 1.07 s; 0 waits for ever. RC.
+	// Timeout says how long the device waits for an acknowledgement before it sends
+	// again: 4.096 microseconds * 2^n, 5 bits, and a device may take four times as
+	// long. 14 is 67 ms, 18 is 1.07 s; 0 waits for ever. RC.
 	Timeout uint8 // uint8_t timeout
 
-	// How often it sends again without an acknowledgement, 0 to 7, before the work
-	// request fails. RC.
+	// RetryCnt says how often the device sends again without an acknowledgement, 0 to
+	// 7, before the work request fails. RC.
 	RetryCnt uint8 // uint8_t retry_cnt
 
-	// How often it sends again when the peer has no receive posted, 0 to 6; 7 means for
-	// ever. RC.
+	// RNRRetry says how often the device sends again when the peer has no receive
+	// posted, 0 to 6; 7 means for ever. RC.
 	RNRRetry uint8 // uint8_t rnr_retry
 
-	// The port of the alternate path.
+	// AltPortNum is the port of the alternate path.
 	AltPortNum uint8 // uint8_t alt_port_num
 
-	// The timeout on the alternate path.
+	// AltTimeout is the timeout on the alternate path.
 	AltTimeout uint8 // uint8_t alt_timeout
 	_          [1]byte
 
-	// The most that it may send, in kbit/s; 0 is no limit. Raw packets.
+	// RateLimit is the most that the queue pair may send, in kbit/s; 0 is no limit. Raw
+	// packets.
 	RateLimit uint32 // uint32_t rate_limit
 	_         [4]byte
 }
@@ -2270,16 +2340,16 @@ func _() {
 type SGE struct {
 	_ structs.HostLayout
 
-	// The address of the first byte, as the memory region counts: the process's own
-	// address, or an offset or IOVA if the region was registered so.
+	// Addr is the address of the first byte, as the memory region counts: the process's
+	// own address, or an offset or IOVA if the region was registered so.
 	Addr uint64 // uint64_t addr
 
-	// In bytes. Devices that follow the InfiniBand specification to the letter take 0
-	// for 2^31; leave an empty piece out instead.
+	// Length is the length in bytes. Devices that follow the InfiniBand specification
+	// to the letter take 0 for 2^31; leave an empty piece out instead.
 	Length uint32 // uint32_t length
 
-	// The local key of a memory region that covers the whole piece. It is not looked at
-	// where the data is sent inline.
+	// LKey is the local key of a memory region that covers the whole piece. It is not
+	// looked at where the data is sent inline.
 	LKey uint32 // uint32_t lkey
 }
 
@@ -2296,11 +2366,11 @@ func _() {
 type SendWRWRRDMA struct {
 	_ structs.HostLayout
 
-	// The address of the first byte, as the remote memory region counts.
+	// RemoteAddr is the address of the first byte, as the remote memory region counts.
 	RemoteAddr uint64 // uint64_t remote_addr
 
-	// The remote key of a memory region or window that covers all of it and permits the
-	// access.
+	// RKey is the remote key of a memory region or window that covers all of it and
+	// permits the access.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 }
@@ -2317,17 +2387,18 @@ func _() {
 type SendWRWRAtomic struct {
 	_ structs.HostLayout
 
-	// The address of the 8 bytes, a multiple of 8.
+	// RemoteAddr is the address of the 8 bytes, a multiple of 8.
 	RemoteAddr uint64 // uint64_t remote_addr
 
-	// What compare-and-swap compares the remote number with, or what fetch-and-add adds
-	// to it.
+	// CompareAdd is what compare-and-swap compares the remote number with, or what
+	// fetch-and-add adds to it.
 	CompareAdd uint64 // uint64_t compare_add
 
-	// What compare-and-swap puts there if they were equal. Fetch-and-add ignores it.
+	// Swap is what compare-and-swap puts there if they were equal. Fetch-and-add
+	// ignores it.
 	Swap uint64 // uint64_t swap
 
-	// The remote key of a memory region or window that permits atomics there.
+	// RKey is the remote key of a memory region or window that permits atomics there.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 }
@@ -2346,14 +2417,16 @@ func _() {
 type SendWRWRUD struct {
 	_ structs.HostLayout
 
-	// The way to the receiver's port. It must not be destroyed before the completion.
+	// AH is the way to the receiver's port. It must not be destroyed before the
+	// completion.
 	AH *AH // struct ibv_ah *ah
 
-	// The receiver's queue pair number, 24 bits; 0xFFFFFF for a multicast group.
+	// RemoteQPN is the receiver's queue pair number, 24 bits; 0xFFFFFF for a multicast
+	// group.
 	RemoteQPN uint32 // uint32_t remote_qpn
 
-	// The receiver's Q_Key, without which it drops the datagram. If the highest bit is
-	// set, the sender's own Q_Key is sent instead.
+	// RemoteQKey is the receiver's Q_Key, without which it drops the datagram. If the
+	// highest bit is set, the sender's own Q_Key is sent instead.
 	RemoteQKey uint32 // uint32_t remote_qkey
 }
 
@@ -2406,7 +2479,7 @@ func _() {
 type SendWRQPTypeXRC struct {
 	_ structs.HostLayout
 
-	// The number of the shared receive queue, 24 bits.
+	// RemoteSRQN is the number of the shared receive queue, 24 bits.
 	RemoteSRQN uint32 // uint32_t remote_srqn
 }
 
@@ -2443,14 +2516,14 @@ func _() {
 type SendWRBindMW struct {
 	_ structs.HostLayout
 
-	// The window.
+	// MW is the window.
 	MW *MW // struct ibv_mw *mw
 
-	// The key that the window shall have: its RKey with other low 8 bits.
+	// RKey is the key that the window shall have: its RKey with other low 8 bits.
 	RKey uint32 // uint32_t rkey
 	_    [4]byte
 
-	// The memory that the window opens; a length of 0 closes it.
+	// BindInfo is the memory that the window opens; a length of 0 closes it.
 	BindInfo MWBindInfo // struct ibv_mw_bind_info bind_info
 }
 
@@ -2467,14 +2540,14 @@ func _() {
 type SendWRTSO struct {
 	_ structs.HostLayout
 
-	// The address of the packet header, up to the end of TCP's. It is copied when
-	// posting.
+	// Hdr is the address of the packet header, up to the end of TCP's. It is copied
+	// when posting.
 	Hdr uintptr // void *hdr
 
-	// The header's length in bytes.
+	// HdrSz is the header's length in bytes.
 	HdrSz uint16 // uint16_t hdr_sz
 
-	// The most payload bytes of one segment.
+	// Mss is how many bytes of payload a segment has at most.
 	Mss uint16 // uint16_t mss
 	_   [4]byte
 }
@@ -2496,34 +2569,34 @@ func _() {
 type SendWR struct {
 	_ structs.HostLayout
 
-	// The caller's own number, handed back in the completion.
+	// WRID is the caller's own number, handed back in the completion.
 	WRID uint64 // uint64_t wr_id
 
-	// The next work request of the chain, or nil at its end.
+	// Next is the next work request of the chain, or nil at its end.
 	Next *SendWR // struct ibv_send_wr *next
 
-	// The local buffers, in order: what is sent or written, or where a read or an
-	// atomic puts its result.
+	// SGList points to the local buffers, in order: what is sent or written, or where a
+	// read or an atomic puts its result.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many entries SGList points to, at most the queue's MaxSendSGE. With 0 the
-	// message is empty.
+	// NumSGE is how many entries SGList points to, at most the queue's MaxSendSGE. With
+	// 0 the message is empty.
 	NumSGE int32 // int num_sge
 
-	// The operation.
+	// Opcode is the operation.
 	Opcode WROpcode // enum ibv_wr_opcode opcode
 
-	// How it is carried out and what is reported of it.
+	// SendFlags says how the operation is carried out and what is reported of it.
 	SendFlags    SendFlags // unsigned int send_flags
 	immDataUnion struct {
 		_    [0]uint32
 		data [4]byte
 	} // union: see the methods
 
-	// It holds what depends on the operation and the kind of queue pair.
+	// WR holds what depends on the operation and the kind of queue pair.
 	WR SendWRWR // union {...} wr
 
-	// It holds what depends on the kind of queue pair alone.
+	// QPType holds what depends on the kind of queue pair alone.
 	QPType      SendWRQPType // union {...} qp_type
 	_           [4]byte
 	bindMWUnion struct {
@@ -2532,9 +2605,9 @@ type SendWR struct {
 	} // union: see the methods
 }
 
-// ImmData reads the member __be32 imm_data. The four bytes that travel with the message
-// and appear in the receiver's completion, in network byte order; for the opcodes with
-// immediate data.
+// ImmData reads the member __be32 imm_data. It has the four bytes that travel with the
+// message and appear in the receiver's completion, in network byte order; for the
+// opcodes with immediate data.
 func (s *SendWR) ImmData() BE32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*BE32)(unsafe.Pointer(&s.immDataUnion))
@@ -2546,9 +2619,9 @@ func (s *SendWR) SetImmData(v BE32) {
 	*(*BE32)(unsafe.Pointer(&s.immDataUnion)) = v
 }
 
-// InvalidateRKey reads the member uint32_t invalidate_rkey. The remote key that the
-// operation makes invalid: at the receiver for a send with invalidation, in this device
-// for a local invalidation.
+// InvalidateRKey reads the member uint32_t invalidate_rkey. It is the remote key that
+// the operation makes invalid: at the receiver for a send with invalidation, in this
+// device for a local invalidation.
 func (s *SendWR) InvalidateRKey() uint32 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint32)(unsafe.Pointer(&s.immDataUnion))
@@ -2616,17 +2689,17 @@ func _() {
 type RecvWR struct {
 	_ structs.HostLayout
 
-	// The caller's own number, handed back in the completion.
+	// WRID is the caller's own number, handed back in the completion.
 	WRID uint64 // uint64_t wr_id
 
-	// The next work request of the chain, or nil at its end.
+	// Next is the next work request of the chain, or nil at its end.
 	Next *RecvWR // struct ibv_recv_wr *next
 
-	// The buffers that the message is scattered over, in order.
+	// SGList points to the buffers that the message is scattered over, in order.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many entries SGList points to, at most the queue's MaxRecvSGE. With 0, only
-	// an empty message can be received; some devices refuse it.
+	// NumSGE is how many entries SGList points to, at most the queue's MaxRecvSGE. With
+	// 0, only an empty message can be received; some devices refuse it.
 	NumSGE int32 // int num_sge
 	_      [4]byte
 }
@@ -2664,14 +2737,14 @@ func _() {
 type MWBind struct {
 	_ structs.HostLayout
 
-	// The caller's own number, handed back in the completion.
+	// WRID is the caller's own number, handed back in the completion.
 	WRID uint64 // uint64_t wr_id
 
-	// How it is carried out and what is reported of it.
+	// SendFlags says how it is carried out and what is reported of it.
 	SendFlags SendFlags // unsigned int send_flags
 	_         [4]byte
 
-	// What the window is bound to.
+	// BindInfo is what the window is bound to.
 	BindInfo MWBindInfo // struct ibv_mw_bind_info bind_info
 }
 
@@ -2695,13 +2768,13 @@ type WQPostRecvFunc uintptr
 type CompChannel struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The file. It is closed with the channel.
+	// FD is the file. It is closed with the channel.
 	FD int32 // int fd
 
-	// How many completion queues use it. It belongs to the library.
+	// Refcnt is how many completion queues use it. It belongs to the library.
 	Refcnt int32 // int refcnt
 }
 
@@ -2713,13 +2786,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CompChannel{})-8]
 }
 
-// PollCQAttr is for wishes of a later time.
+// PollCQAttr is there for options of later releases.
 //
 // It is C's struct ibv_poll_cq_attr of infiniband/verbs.h, 4 bytes.
 type PollCQAttr struct {
 	_ structs.HostLayout
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -2804,13 +2877,13 @@ type CQExReadFlowTagFunc uintptr
 type AH struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 	_      [4]byte
 }
@@ -2829,16 +2902,16 @@ func _() {
 type FlowEthFilter struct {
 	_ structs.HostLayout
 
-	// The receiver's MAC address.
+	// DstMAC is the receiver's MAC address.
 	DstMAC [6]uint8 // uint8_t dst_mac[6]
 
-	// The sender's MAC address.
+	// SrcMAC is the sender's MAC address.
 	SrcMAC [6]uint8 // uint8_t src_mac[6]
 
-	// What is in the frame, behind VLAN tags.
+	// EtherType is what is in the frame, behind VLAN tags.
 	EtherType uint16 // uint16_t ether_type
 
-	// The VLAN tag: 3 bits of priority, 1 of drop eligibility, 12 of VLAN.
+	// VLANTag is the VLAN tag: 3 bits of priority, 1 of drop eligibility, 12 of VLAN.
 	VLANTag uint16 // uint16_t vlan_tag
 }
 
@@ -2857,16 +2930,16 @@ func _() {
 type FlowSpecEth struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowEthFilter // struct ibv_flow_eth_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowEthFilter // struct ibv_flow_eth_filter mask
 	_    [2]byte
 }
@@ -2887,10 +2960,10 @@ func _() {
 type FlowIPv4Filter struct {
 	_ structs.HostLayout
 
-	// The sender's address.
+	// SrcIP is the sender's address.
 	SrcIP uint32 // uint32_t src_ip
 
-	// The receiver's address.
+	// DstIP is the receiver's address.
 	DstIP uint32 // uint32_t dst_ip
 }
 
@@ -2907,17 +2980,17 @@ func _() {
 type FlowSpecIPv4 struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowIPv4Filter // struct ibv_flow_ipv4_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4Filter // struct ibv_flow_ipv4_filter mask
 }
 
@@ -2936,22 +3009,22 @@ func _() {
 type FlowIPv4ExtFilter struct {
 	_ structs.HostLayout
 
-	// The sender's address.
+	// SrcIP is the sender's address.
 	SrcIP uint32 // uint32_t src_ip
 
-	// The receiver's address.
+	// DstIP is the receiver's address.
 	DstIP uint32 // uint32_t dst_ip
 
-	// What is in the packet.
+	// Proto is what is in the packet.
 	Proto uint8 // uint8_t proto
 
-	// DSCP and ECN.
+	// Tos holds DSCP and ECN.
 	Tos uint8 // uint8_t tos
 
-	// How many routers it may still pass.
+	// Ttl is how many routers it may still pass.
 	Ttl uint8 // uint8_t ttl
 
-	// The fragmentation flags.
+	// Flags has the fragmentation flags.
 	Flags uint8 // uint8_t flags
 }
 
@@ -2972,17 +3045,17 @@ func _() {
 type FlowSpecIPv4Ext struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv4ExtFilter // struct ibv_flow_ipv4_ext_filter mask
 }
 
@@ -3001,22 +3074,22 @@ func _() {
 type FlowIPv6Filter struct {
 	_ structs.HostLayout
 
-	// The sender's address.
+	// SrcIP is the sender's address.
 	SrcIP [16]uint8 // uint8_t src_ip[16]
 
-	// The receiver's address.
+	// DstIP is the receiver's address.
 	DstIP [16]uint8 // uint8_t dst_ip[16]
 
-	// The flow label, 20 bits.
+	// FlowLabel is the flow label, 20 bits.
 	FlowLabel uint32 // uint32_t flow_label
 
-	// What is in the packet.
+	// NextHdr is what is in the packet.
 	NextHdr uint8 // uint8_t next_hdr
 
-	// DSCP and ECN.
+	// TrafficClass holds DSCP and ECN.
 	TrafficClass uint8 // uint8_t traffic_class
 
-	// How many routers it may still pass.
+	// HopLimit is how many routers it may still pass.
 	HopLimit uint8 // uint8_t hop_limit
 	_        [1]byte
 }
@@ -3038,17 +3111,17 @@ func _() {
 type FlowSpecIPv6 struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowIPv6Filter // struct ibv_flow_ipv6_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowIPv6Filter // struct ibv_flow_ipv6_filter mask
 }
 
@@ -3067,10 +3140,10 @@ func _() {
 type FlowTCPUDPFilter struct {
 	_ structs.HostLayout
 
-	// The receiver's port.
+	// DstPort is the receiver's port.
 	DstPort uint16 // uint16_t dst_port
 
-	// The sender's port.
+	// SrcPort is the sender's port.
 	SrcPort uint16 // uint16_t src_port
 }
 
@@ -3087,16 +3160,16 @@ func _() {
 type FlowSpecTCPUDP struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTCPUDPFilter // struct ibv_flow_tcp_udp_filter mask
 	_    [2]byte
 }
@@ -3116,7 +3189,7 @@ func _() {
 type FlowTunnelFilter struct {
 	_ structs.HostLayout
 
-	// The network's identifier, 24 bits.
+	// TunnelID is the network's identifier, 24 bits.
 	TunnelID uint32 // uint32_t tunnel_id
 }
 
@@ -3132,17 +3205,17 @@ func _() {
 type FlowSpecTunnel struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowTunnelFilter // struct ibv_flow_tunnel_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowTunnelFilter // struct ibv_flow_tunnel_filter mask
 }
 
@@ -3161,14 +3234,14 @@ func _() {
 type FlowSpecActionTag struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// The number.
+	// TagID is the number.
 	TagID uint32 // uint32_t tag_id
 }
 
@@ -3186,10 +3259,10 @@ func _() {
 type FlowSpecActionDrop struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 }
@@ -3206,10 +3279,10 @@ func _() {
 type FlowSpecHdr struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes.
+	// Size is the specification's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 }
@@ -3228,26 +3301,26 @@ func _() {
 type FlowAttr struct {
 	_ structs.HostLayout
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 
-	// What the rule is about.
+	// Type is what the rule is about.
 	Type FlowAttrType // enum ibv_flow_attr_type type
 
-	// The length of all of it in bytes, with the specifications.
+	// Size is the length of all of it in bytes, with the specifications.
 	Size uint16 // uint16_t size
 
-	// Which rule goes first where several match: the lowest number.
+	// Priority says which rule goes first where several match: the lowest number.
 	Priority uint16 // uint16_t priority
 
-	// How many specifications follow.
+	// NumOfSpecs is how many specifications follow.
 	NumOfSpecs uint8 // uint8_t num_of_specs
 
-	// The port that it is for, from 1.
+	// Port is the port that it is for, from 1.
 	Port uint8 // uint8_t port
 	_    [2]byte
 
-	// How it is applied.
+	// Flags says how it is applied.
 	Flags FlowFlags // uint32_t flags
 }
 
@@ -3269,14 +3342,14 @@ func _() {
 type Flow struct {
 	_ structs.HostLayout
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 	_      [4]byte
 }
@@ -3289,25 +3362,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Flow{})-8]
 }
 
-// DeviceOpsDummy1Func is the address of a C function, or 0: the type of _dummy1 in
-// struct _ibv_device_ops, in C struct ibv_context *(*_dummy1)(struct ibv_device *,
-// int).
-type DeviceOpsDummy1Func uintptr
-
-// DeviceOpsDummy2Func is the address of a C function, or 0: the type of _dummy2 in
-// struct _ibv_device_ops, in C void (*_dummy2)(struct ibv_context *).
-type DeviceOpsDummy2Func uintptr
-
-// DeviceOps is C's struct _ibv_device_ops of infiniband/verbs.h, 16 bytes.
+// DeviceOps is room for functions that have no use any more.
+//
+// It is C's struct _ibv_device_ops of infiniband/verbs.h, 16 bytes.
 type DeviceOps struct {
-	_      structs.HostLayout
-	Dummy1 DeviceOpsDummy1Func // struct ibv_context *(*_dummy1)(struct ibv_device *, int)
-	Dummy2 DeviceOpsDummy2Func // void (*_dummy2)(struct ibv_context *)
+	_ structs.HostLayout
+	_ [0]uint64
+	_ [16]byte
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceOps{}.Dummy1)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceOps{}.Dummy2)-8]
 	_ = [1]struct{}{}[unsafe.Sizeof(DeviceOps{})-16]
 	_ = [1]struct{}{}[unsafe.Alignof(DeviceOps{})-8]
 }
@@ -3319,25 +3383,26 @@ func _() {
 type Device struct {
 	_ structs.HostLayout
 
-	// Slots that have no use any more.
+	// Ops has no use any more.
 	Ops DeviceOps // struct _ibv_device_ops _ops
 
-	// What kind of device it is.
+	// NodeType says what kind of device it is.
 	NodeType NodeType // enum ibv_node_type node_type
 
-	// Which protocol family it speaks.
+	// TransportType says which protocol family it speaks.
 	TransportType TransportType // enum ibv_transport_type transport_type
 
-	// The kernel's name of the device, ended by a zero byte, as in rxe0 or mlx5_0.
+	// Name is the kernel's name of the device, ended by a zero byte, as in rxe0 or
+	// mlx5_0.
 	Name [64]byte // char name[64]
 
-	// The name of the character device, as in uverbs0.
+	// DevName is the name of the character device, as in uverbs0.
 	DevName [64]byte // char dev_name[64]
 
-	// Where sysfs has the character device.
+	// DevPath is where sysfs has the character device.
 	DevPath [256]byte // char dev_path[256]
 
-	// Where sysfs has the device.
+	// IbdevPath is where sysfs has the device.
 	IbdevPath [256]byte // char ibdev_path[256]
 }
 
@@ -3397,11 +3462,12 @@ type ContextOpsPostRecvFunc uintptr
 type ValuesEx struct {
 	_ structs.HostLayout
 
-	// Which are asked for, and which were answered.
+	// CompMask says which are asked for, and which were answered.
 	CompMask ValuesMask // uint32_t comp_mask
 	_        [4]byte
 
-	// The clock of completion timestamps: its ticks are in the nanoseconds' member.
+	// RawClock is the clock of completion timestamps: its ticks are in the nanoseconds'
+	// member.
 	RawClock Timespec // struct timespec raw_clock
 }
 
@@ -3499,10 +3565,16 @@ type VerbsContextOpenXRCDFunc uintptr
 // close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
 type VerbsContextCloseXRCDFunc uintptr
 
-// Timespec is C's struct timespec of time.h, 16 bytes.
+// Timespec is a span of time, or a point in time since 1970.
+//
+// It is C's struct timespec of time.h, 16 bytes.
 type Timespec struct {
-	_      structs.HostLayout
-	TvSec  int64 // time_t tv_sec
+	_ structs.HostLayout
+
+	// TvSec has the whole seconds.
+	TvSec int64 // time_t tv_sec
+
+	// TvNsec has the nanoseconds beyond them, less than 10^9.
 	TvNsec int64 // long tv_nsec
 }
 

@@ -245,7 +245,7 @@ const (
 	// It sends traps.
 	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
 
-	// It can send at every rate between the packets.
+	// It knows the optional lengths of the pause between packets.
 	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
@@ -532,7 +532,7 @@ const (
 	// The other end refused an invalid RD message; RD, which no device has.
 	WCRemInvRdReqErr WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
 
-	// The other end aborted the operation, or its queue was reset in the middle of it.
+	// The other end gave the operation up in the middle of it.
 	WCRemAbortErr WCStatus = 16 // IBV_WC_REM_ABORT_ERR
 
 	// An invalid end-to-end context number; RD, which no device has.
@@ -1280,38 +1280,40 @@ func (v VerbsContextMask) String() string {
 type DeviceAttrEx struct {
 	_ structs.HostLayout
 
-	// What DeviceAttr has.
+	// OrigAttr is what DeviceAttr has.
 	OrigAttr DeviceAttr // struct ibv_device_attr orig_attr
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
 
-	// On-demand paging.
+	// ODPCaps is about on-demand paging.
 	ODPCaps ODPCaps // struct ibv_odp_caps odp_caps
 
-	// The bits that completion timestamps have, or 0 if there are none.
+	// CompletionTimestampMask has the bits that completion timestamps have, or is 0 if
+	// there are none.
 	CompletionTimestampMask uint64 // uint64_t completion_timestamp_mask
 
-	// The frequency of the timestamps' clock in kHz, or 0 if it has none.
+	// HCACoreClock is the frequency of the timestamps' clock in kHz, or 0 if it has
+	// none.
 	HCACoreClock uint64 // uint64_t hca_core_clock
 
-	// DeviceCapFlags, and those above 32 bits.
+	// DeviceCapFlagsEx has the bits of DeviceCapFlags, and those above 32 bits.
 	DeviceCapFlagsEx uint64 // uint64_t device_cap_flags_ex
 
-	// TCP segmentation by the device.
+	// TSOCaps is about TCP segmentation by the device.
 	TSOCaps TSOCaps // struct ibv_tso_caps tso_caps
 
-	// Spreading of received packets over queues.
+	// RSSCaps is about the spreading of received packets over queues.
 	RSSCaps RSSCaps // struct ibv_rss_caps rss_caps
 
-	// The most receive work queues.
+	// MaxWQTypeRQ is the greatest number of receive work queues.
 	MaxWQTypeRQ uint32 // uint32_t max_wq_type_rq
 
-	// Limits of a send queue's rate.
+	// PacketPacingCaps is about limits of a send queue's rate.
 	PacketPacingCaps PacketPacingCaps // struct ibv_packet_pacing_caps packet_pacing_caps
 
-	// What can be done to raw packets.
+	// RawPacketCaps is what can be done to raw packets.
 	RawPacketCaps RawPacketCaps // uint32_t raw_packet_caps
 	_             [4]byte
 }
@@ -1338,68 +1340,70 @@ func _() {
 type PortAttr struct {
 	_ structs.HostLayout
 
-	// How far it is up.
+	// State says how far the port is up.
 	State PortState // enum ibv_port_state state
 
-	// The largest MTU that it can have.
+	// MaxMTU is the largest MTU that the port can have.
 	MaxMTU MTU // enum ibv_mtu max_mtu
 
-	// The MTU that it has: the limit of a PathMTU and of UD messages.
+	// ActiveMTU is the MTU that the port has: the limit of a PathMTU and of UD
+	// messages.
 	ActiveMTU MTU // enum ibv_mtu active_mtu
 
-	// How many entries its GID table has, empty ones included.
+	// GIDTblLen is how many entries the port's GID table has, empty ones included.
 	GIDTblLen int32 // int gid_tbl_len
 
-	// What it can do; of use to whoever manages the subnet.
+	// PortCapFlags says what the port can do; of use to whoever manages the subnet.
 	PortCapFlags PortCapFlags // uint32_t port_cap_flags
 
-	// The longest message of a connected queue pair, in bytes.
+	// MaxMsgSz is the longest message of a connected queue pair, in bytes.
 	MaxMsgSz uint32 // uint32_t max_msg_sz
 
-	// How many messages had a wrong P_Key.
+	// BadPKeyCntr is how many messages had a wrong P_Key.
 	BadPKeyCntr uint32 // uint32_t bad_pkey_cntr
 
-	// How many messages had a wrong Q_Key.
+	// QKeyViolCntr is how many messages had a wrong Q_Key.
 	QKeyViolCntr uint32 // uint32_t qkey_viol_cntr
 
-	// How many entries its P_Key table has, empty ones included.
+	// PKeyTblLen is how many entries the port's P_Key table has, empty ones included.
 	PKeyTblLen uint16 // uint16_t pkey_tbl_len
 
-	// Its LID, the first of them; 0 with RoCE.
+	// LID is the port's LID, the first of them; 0 with RoCE.
 	LID uint16 // uint16_t lid
 
-	// The subnet manager's LID.
+	// SMLID is the subnet manager's LID.
 	SMLID uint16 // uint16_t sm_lid
 
-	// How many low bits of its LIDs are path bits: it has 2^LMC LIDs.
+	// LMC is how many low bits of the port's LIDs are path bits: it has 2^LMC LIDs.
 	LMC uint8 // uint8_t lmc
 
-	// The virtual lanes that it has, as a code: 1 for one, 2 for two, 3 for four, 4 for
-	// eight, 5 for fifteen.
+	// MaxVLNum says how many virtual lanes the port has, as a code: 1 for one, 2 for
+	// two, 3 for four, 4 for eight, 5 for fifteen.
 	MaxVLNum uint8 // uint8_t max_vl_num
 
-	// The service level to the subnet manager.
+	// SMSL is the service level to the subnet manager.
 	SMSL uint8 // uint8_t sm_sl
 
-	// How long a packet may take across the subnet: 4.096 microseconds * 2^n.
+	// SubnetTimeout says how long a packet may take across the subnet: 4.096
+	// microseconds * 2^n.
 	SubnetTimeout uint8 // uint8_t subnet_timeout
 
-	// How the subnet manager has initialised it.
+	// InitTypeReply says how the subnet manager has initialised the port.
 	InitTypeReply uint8 // uint8_t init_type_reply
 
-	// The lanes that it uses, as a code: 1 for one, 2 for 4, 4 for 8, 8 for 12, 16 for
-	// 2.
+	// ActiveWidth says how many lanes the port uses, as a code: 1 for one, 2 for 4, 4
+	// for 8, 8 for 12, 16 for 2.
 	ActiveWidth uint8 // uint8_t active_width
 
-	// The speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16 for
-	// 14, 32 for 25, 64 for 50, 128 for 100.
+	// ActiveSpeed is the speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8
+	// for 10, 16 for 14, 32 for 25, 64 for 50, 128 for 100.
 	ActiveSpeed uint8 // uint8_t active_speed
 
-	// The link itself, as a code: 1 sleeps, 2 looks for a partner, 3 is disabled, 4
-	// trains, 5 is up, 6 recovers from an error, 7 tests.
+	// PhysState is the state of the link itself, as a code: 1 sleeps, 2 looks for a
+	// partner, 3 is disabled, 4 trains, 5 is up, 6 recovers from an error, 7 tests.
 	PhysState uint8 // uint8_t phys_state
 
-	// What it is a port of, one of LinkLayerInfiniband and its like.
+	// LinkLayer is what the port is of, one of LinkLayerInfiniband and its like.
 	LinkLayer uint8 // uint8_t link_layer
 	Reserved  uint8 // uint8_t reserved
 }
@@ -1436,26 +1440,26 @@ func _() {
 type SRQInitAttrEx struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// SRQContext is the caller's own number.
 	SRQContext uintptr // void *srq_context
 
-	// How large it is.
+	// Attr says how large it is.
 	Attr SRQAttr // struct ibv_srq_attr attr
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask SRQInitAttrMask // uint32_t comp_mask
 
-	// Its kind.
+	// SRQType says which kind it is.
 	SRQType SRQType // enum ibv_srq_type srq_type
 	_       [4]byte
 
-	// The protection domain, which every kind must have.
+	// PD is the protection domain, which every kind must have.
 	PD *PD // struct ibv_pd *pd
 
-	// The XRC domain, for XRC.
+	// XRCD is the XRC domain, for XRC.
 	XRCD *XRCD // struct ibv_xrcd *xrcd
 
-	// Where receives complete, for XRC and for tags.
+	// CQ is where receives complete, for XRC and for tags.
 	CQ *CQ // struct ibv_cq *cq
 }
 
@@ -1478,48 +1482,50 @@ func _() {
 type QPInitAttrEx struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// Where sends complete.
+	// SendCQ is where sends complete.
 	SendCQ *CQ // struct ibv_cq *send_cq
 
-	// Where receives complete; it may be the same.
+	// RecvCQ is where receives complete; it may be the same.
 	RecvCQ *CQ // struct ibv_cq *recv_cq
 
-	// The shared receive queue, or nil for a receive queue of its own.
+	// SRQ is the shared receive queue, or nil for a receive queue of its own.
 	SRQ *SRQ // struct ibv_srq *srq
 
-	// How large its queues are.
+	// Cap says how large the queues are.
 	Cap QPCap // struct ibv_qp_cap cap
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 
-	// 1 if every send completes visibly, 0 if only those with SendSignaled do.
+	// SQSigAll is 1 if every send completes visibly, 0 if only those with SendSignaled
+	// do.
 	SQSigAll int32 // int sq_sig_all
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask QPInitAttrMask // uint32_t comp_mask
 
-	// The protection domain; everything but the receiving end of XRC must have one.
+	// PD is the protection domain; everything but the receiving end of XRC must have
+	// one.
 	PD *PD // struct ibv_pd *pd
 
-	// The XRC domain, for the receiving end of XRC.
+	// XRCD is the XRC domain, for the receiving end of XRC.
 	XRCD *XRCD // struct ibv_xrcd *xrcd
 
-	// How it is made.
+	// CreateFlags says how it is made.
 	CreateFlags QPCreateFlags // uint32_t create_flags
 
-	// The longest header of a send with TCP segmentation, in bytes.
+	// MaxTSOHeader is the longest header of a send with TCP segmentation, in bytes.
 	MaxTSOHeader uint16 // uint16_t max_tso_header
 	_            [2]byte
 
-	// The work queues that received packets are spread over, in place of a receive
-	// queue.
+	// RWQIndTbl has the work queues that received packets are spread over, in place of
+	// a receive queue.
 	RWQIndTbl *RWQIndTable // struct ibv_rwq_ind_table *rwq_ind_tbl
 
-	// How received packets are spread.
+	// RxHashConf says how received packets are spread.
 	RxHashConf RxHashConf // struct ibv_rx_hash_conf rx_hash_conf
 }
 
@@ -1548,26 +1554,27 @@ func _() {
 type SRQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// SRQContext is the caller's own number.
 	SRQContext uintptr // void *srq_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 	_      [4]byte
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond *PthreadCond // struct pthread_cond *cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
@@ -1591,43 +1598,44 @@ func _() {
 type WQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// WQContext is the caller's own number.
 	WQContext uintptr // void *wq_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// Where receives complete.
+	// CQ is where receives complete.
 	CQ *CQ // struct ibv_cq *cq
 
-	// Its number.
+	// WQNum is the number of the work queue.
 	WQNum uint32 // uint32_t wq_num
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// The state that the library moved it to last.
+	// State is the state that the library moved it to last.
 	State WQState // enum ibv_wq_state state
 
-	// Its kind.
+	// WQType says which kind it is.
 	WQType WQType // enum ibv_wq_type wq_type
 
-	// Posts receives to it.
+	// PostRecv posts receives to it.
 	PostRecv WQPostRecvFunc // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond *PthreadCond // struct pthread_cond *cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -1655,44 +1663,45 @@ func _() {
 type QP struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// Where sends complete.
+	// SendCQ is where sends complete.
 	SendCQ *CQ // struct ibv_cq *send_cq
 
-	// Where receives complete.
+	// RecvCQ is where receives complete.
 	RecvCQ *CQ // struct ibv_cq *recv_cq
 
-	// Where it takes receives from, or nil if it has a receive queue of its own.
+	// SRQ is where it takes receives from, or nil if it has a receive queue of its own.
 	SRQ *SRQ // struct ibv_srq *srq
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// Its number, 24 bits, by which peers address it.
+	// QPNum is the number, 24 bits, by which peers address the queue pair.
 	QPNum uint32 // uint32_t qp_num
 
-	// The state that the library moved it to last. It may be in the error state without
-	// this showing: query it.
+	// State is the state that the library moved it to last. It may be in the error
+	// state without this showing: query it.
 	State QPState // enum ibv_qp_state state
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond *PthreadCond // struct pthread_cond *cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
@@ -1722,31 +1731,33 @@ func _() {
 type CQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The channel that events go to, or nil.
+	// Channel is the channel that events go to, or nil.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// How many completions it has room for; at least as many as were asked for.
+	// CQE is how many completions it has room for; at least as many as were asked for.
 	CQE int32 // int cqe
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond *PthreadCond // struct pthread_cond *cond
 
-	// How many completion events were acknowledged. It belongs to the library.
+	// CompEventsCompleted is how many completion events were acknowledged. It belongs
+	// to the library.
 	CompEventsCompleted uint32 // uint32_t comp_events_completed
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// AsyncEventsCompleted is how many asynchronous events were acknowledged. It
+	// belongs to the library.
 	AsyncEventsCompleted uint32 // uint32_t async_events_completed
 }
 
@@ -1771,90 +1782,95 @@ func _() {
 type CQEx struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The channel that events go to, or nil.
+	// Channel is the channel that events go to, or nil.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// How many completions it has room for.
+	// CQE is how many completions it has room for.
 	CQE int32 // int cqe
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond *PthreadCond // struct pthread_cond *cond
 
-	// How many completion events were acknowledged. It belongs to the library.
+	// CompEventsCompleted is how many completion events were acknowledged. It belongs
+	// to the library.
 	CompEventsCompleted uint32 // uint32_t comp_events_completed
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// AsyncEventsCompleted is how many asynchronous events were acknowledged. It
+	// belongs to the library.
 	AsyncEventsCompleted uint32 // uint32_t async_events_completed
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 
-	// How the current completion's work request ended.
+	// Status says how the current completion's work request ended.
 	Status WCStatus // enum ibv_wc_status status
 
-	// The current completion's work request, by the caller's own number.
+	// WRID is the current completion's work request, by the caller's own number.
 	WRID uint64 // uint64_t wr_id
 
-	// Goes to the first completion of a batch; ENOENT if there is none, and then
-	// EndPoll must not follow.
+	// StartPoll goes to the first completion of a batch; ENOENT if there is none, and
+	// then EndPoll must not follow. EBUSY says to try again: the wallclock is being
+	// set.
 	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
 
-	// Goes to the next completion; ENOENT if there is none.
+	// NextPoll goes to the next completion; ENOENT if there is none, and then EndPoll
+	// must follow.
 	NextPoll CQExNextPollFunc // int (*next_poll)(struct ibv_cq_ex *)
 
-	// Ends the batch and frees its entries.
+	// EndPoll ends the batch and frees its entries.
 	EndPoll CQExEndPollFunc // void (*end_poll)(struct ibv_cq_ex *)
 
-	// Reads what was completed.
+	// ReadOpcode reads what was completed.
 	ReadOpcode CQExReadOpcodeFunc // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
 
-	// Reads the device's own code for what went wrong.
+	// ReadVendorErr reads the device's own code for what went wrong.
 	ReadVendorErr CQExReadVendorErrFunc // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
 
-	// Reads how many bytes were received.
+	// ReadByteLen reads how many bytes were received.
 	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
 
-	// Reads the immediate data, in network byte order, or the key that was made
-	// invalid.
+	// ReadImmData reads the immediate data, in network byte order, or the key that was
+	// made invalid.
 	ReadImmData CQExReadImmDataFunc // uint32_t (*read_imm_data)(struct ibv_cq_ex *)
 
-	// Reads the local queue pair's number.
+	// ReadQPNum reads the local queue pair's number.
 	ReadQPNum CQExReadQPNumFunc // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
 
-	// Reads the sender's queue pair number; UD.
+	// ReadSrcQP reads the sender's queue pair number; UD.
 	ReadSrcQP CQExReadSrcQPFunc // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
 
-	// Reads WCFlags.
+	// ReadWCFlags reads WCFlags.
 	ReadWCFlags CQExReadWCFlagsFunc // int (*read_wc_flags)(struct ibv_cq_ex *)
 
-	// Reads the sender's LID; UD.
+	// ReadSLID reads the sender's LID; UD.
 	ReadSLID CQExReadSLIDFunc // uint32_t (*read_slid)(struct ibv_cq_ex *)
 
-	// Reads the service level; UD.
+	// ReadSL reads the service level; UD.
 	ReadSL CQExReadSLFunc // uint8_t (*read_sl)(struct ibv_cq_ex *)
 
-	// Reads the low bits of the LID that the message was sent to; UD.
+	// ReadDLIDPathBits reads the low bits of the LID that the message was sent to; UD.
 	ReadDLIDPathBits CQExReadDLIDPathBitsFunc // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
 
-	// Reads the device's clock at the completion, in its own ticks: see HCACoreClock.
+	// ReadCompletionTS reads the device's clock at the completion, in its own ticks:
+	// see HCACoreClock.
 	ReadCompletionTS CQExReadCompletionTSFunc // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
 
-	// Reads the customer VLAN tag that was taken off.
+	// ReadCVLAN reads the customer VLAN tag that was taken off.
 	ReadCVLAN CQExReadCVLANFunc // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
 
-	// Reads the number that a flow's rule has put on the packet.
+	// ReadFlowTag reads the number that a flow's rule has put on the packet.
 	ReadFlowTag CQExReadFlowTagFunc // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
 }
 
@@ -1910,56 +1926,59 @@ func (s *FlowSpec) Hdr() *FlowSpecHdr {
 }
 
 // Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the Ethernet header.
 func (s *FlowSpec) Eth() *FlowSpecEth {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecEth)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the IPv4 addresses.
 func (s *FlowSpec) IPv4() *FlowSpecIPv4 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp
-// tcp_udp; the pointer is valid as long as the union is.
+// tcp_udp; the pointer is valid as long as the union is. It is for the TCP or UDP
+// ports.
 func (s *FlowSpec) TCPUDP() *FlowSpecTCPUDP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTCPUDP)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext
-// ipv4_ext; the pointer is valid as long as the union is.
+// ipv4_ext; the pointer is valid as long as the union is. It is for the IPv4 header.
 func (s *FlowSpec) IPv4Ext() *FlowSpecIPv4Ext {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4Ext)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the IPv6 header.
 func (s *FlowSpec) IPv6() *FlowSpecIPv6 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv6)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel;
-// the pointer is valid as long as the union is.
+// the pointer is valid as long as the union is. It is for a VXLAN header.
 func (s *FlowSpec) Tunnel() *FlowSpecTunnel {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTunnel)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag
-// flow_tag; the pointer is valid as long as the union is.
+// flow_tag; the pointer is valid as long as the union is. It is for the action that
+// puts a number into the completion.
 func (s *FlowSpec) FlowTag() *FlowSpecActionTag {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionTag)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop
-// drop; the pointer is valid as long as the union is.
+// drop; the pointer is valid as long as the union is. It is for the action that drops
+// packets.
 func (s *FlowSpec) Drop() *FlowSpecActionDrop {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionDrop)(unsafe.Pointer(&s.hdrUnion))
@@ -2082,8 +2101,8 @@ type ContextOpsDetachMcastFunc uintptr
 // ibv_async_event *).
 type ContextOpsAsyncEventFunc uintptr
 
-// ContextOps holds the addresses of a provider's functions. Slots that are named for
-// compatibility have no use any more.
+// ContextOps holds the addresses of a provider's functions. What old programs used of
+// it besides has no use any more, and no field.
 //
 // It is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
 type ContextOps struct {
@@ -2096,20 +2115,22 @@ type ContextOps struct {
 	ReregMR     ContextOpsReregMRFunc     // int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *, void *, size_t, int)
 	DeregMR     ContextOpsDeregMRFunc     // int (*dereg_mr)(struct ibv_mr *)
 
-	// Allocates a memory window.
+	// AllocMW allocates a memory window.
 	AllocMW ContextOpsAllocMWFunc // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
 
-	// Binds a memory window of type 1.
+	// BindMW binds a memory window of type 1.
 	BindMW ContextOpsBindMWFunc // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
 
-	// Frees a memory window.
+	// DeallocMW frees a memory window.
 	DeallocMW ContextOpsDeallocMWFunc // int (*dealloc_mw)(struct ibv_mw *)
 	CreateCQ  ContextOpsCreateCQFunc  // struct ibv_cq *(*create_cq)(struct ibv_context *, int, struct ibv_comp_channel *, int)
 
-	// Takes completions from a completion queue; the result is how many, or negative.
+	// PollCQ takes completions from a completion queue; the result is how many, or
+	// negative.
 	PollCQ ContextOpsPollCQFunc // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
 
-	// Asks for one event at the next completion, or at the next solicited one.
+	// ReqNotifyCQ asks for one event at the next completion, or at the next solicited
+	// one.
 	ReqNotifyCQ ContextOpsReqNotifyCQFunc // int (*req_notify_cq)(struct ibv_cq *, int)
 	CQEvent     ContextOpsCQEventFunc     // void (*cq_event)(struct ibv_cq *)
 	ResizeCQ    ContextOpsResizeCQFunc    // int (*resize_cq)(struct ibv_cq *, int)
@@ -2119,17 +2140,17 @@ type ContextOps struct {
 	QuerySRQ    ContextOpsQuerySRQFunc    // int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr *)
 	DestroySRQ  ContextOpsDestroySRQFunc  // int (*destroy_srq)(struct ibv_srq *)
 
-	// Posts receives to a shared receive queue.
+	// PostSRQRecv posts receives to a shared receive queue.
 	PostSRQRecv ContextOpsPostSRQRecvFunc // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 	CreateQP    ContextOpsCreateQPFunc    // struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *)
 	QueryQP     ContextOpsQueryQPFunc     // int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *)
 	ModifyQP    ContextOpsModifyQPFunc    // int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int)
 	DestroyQP   ContextOpsDestroyQPFunc   // int (*destroy_qp)(struct ibv_qp *)
 
-	// Posts to the send queue of a queue pair.
+	// PostSend posts to the send queue of a queue pair.
 	PostSend ContextOpsPostSendFunc // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
 
-	// Posts to the receive queue of a queue pair.
+	// PostRecv posts to the receive queue of a queue pair.
 	PostRecv    ContextOpsPostRecvFunc    // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 	CreateAH    ContextOpsCreateAHFunc    // struct ibv_ah *(*create_ah)(struct ibv_pd *, struct ibv_ah_attr *)
 	DestroyAH   ContextOpsDestroyAHFunc   // int (*destroy_ah)(struct ibv_ah *)
@@ -2182,29 +2203,29 @@ func _() {
 type Context struct {
 	_ structs.HostLayout
 
-	// The device that was opened.
+	// Device is the device that was opened.
 	Device *Device // struct ibv_device *device
 
-	// The provider's functions, which C's inline functions call.
+	// Ops has the provider's functions, which C's inline functions call.
 	Ops ContextOps // struct ibv_context_ops ops
 
-	// The file by which the library talks to the kernel. It is the library's.
+	// CmdFD is the file by which the library talks to the kernel. It is the library's.
 	CmdFD int32 // int cmd_fd
 
-	// The file that becomes readable when an AsyncEvent waits. It is closed with the
-	// context.
+	// AsyncFD is the file that becomes readable when an AsyncEvent waits. It is closed
+	// with the context.
 	AsyncFD int32 // int async_fd
 
-	// How many completion vectors there are: interrupts that completion queues may be
-	// spread over.
+	// NumCompVectors is how many completion vectors there are: interrupts that
+	// completion queues may be spread over.
 	NumCompVectors int32 // int num_comp_vectors
 	_              [4]byte
 
-	// The library's own lock.
+	// Mutex is the library's own lock.
 	Mutex *PthreadMutex // struct pthread_mutex *mutex
 
-	// All bits are set if this context stands at the end of a larger struct of the
-	// library, as it does with every provider of today.
+	// ABICompat has all bits set if this context stands at the end of a larger struct
+	// of the library, as it does with every provider of today.
 	ABICompat uintptr // void *abi_compat
 }
 
@@ -2226,27 +2247,28 @@ func _() {
 type CQInitAttrEx struct {
 	_ structs.HostLayout
 
-	// How many completions it must have room for.
+	// CQE is how many completions it must have room for.
 	CQE uint32 // uint32_t cqe
 	_   [4]byte
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// Where its events go, or nil if it shall have none.
+	// Channel is where its events go, or nil if it shall have none.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The completion vector of its events, less than the context's NumCompVectors.
+	// CompVector is the completion vector of its events, less than the context's
+	// NumCompVectors.
 	CompVector uint32 // uint32_t comp_vector
 	_          [4]byte
 
-	// Bits of CreateCQWCFlags: what shall be readable of its completions.
+	// WCFlags has bits of CreateCQWCFlags: what shall be readable of its completions.
 	WCFlags uint64 // uint64_t wc_flags
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask CQInitAttrMask // uint32_t comp_mask
 
-	// How it is made.
+	// Flags says how it is made.
 	Flags CreateCQAttrFlags // uint32_t flags
 }
 
@@ -2270,64 +2292,68 @@ func _() {
 type VerbsContext struct {
 	_ structs.HostLayout
 
-	// Destroys a table of work queues.
+	// DestroyRWQIndTable destroys a table of work queues.
 	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
 
-	// Makes a table of work queues.
+	// CreateRWQIndTable makes a table of work queues.
 	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
 
-	// Destroys a work queue.
+	// DestroyWQ destroys a work queue.
 	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
 
-	// Changes a work queue.
+	// ModifyWQ changes a work queue.
 	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
 
-	// Makes a work queue.
+	// CreateWQ makes a work queue.
 	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
 
-	// Asks for values that change, such as the clock's.
+	// QueryRtValues asks for values that change, such as the clock's.
 	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
 
-	// Makes a completion queue that is read member by member.
+	// CreateCQEx makes a completion queue that is read member by member.
 	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
 
-	// The library's own.
+	// Priv is the library's own.
 	Priv *VerbsExPrivate // struct verbs_ex_private *priv
 
-	// Asks for a device's attributes.
+	// QueryDeviceEx asks for a device's attributes.
 	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
 
-	// Destroys a rule.
-	IbvDestroyFlow  VerbsContextIbvDestroyFlowFunc  // int (*ibv_destroy_flow)(struct ibv_flow *)
+	// IbvDestroyFlow destroys a rule.
+	IbvDestroyFlow VerbsContextIbvDestroyFlowFunc // int (*ibv_destroy_flow)(struct ibv_flow *)
+
+	// ABIPlaceholder2 has no use any more.
 	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
 
-	// Makes a rule.
-	IbvCreateFlow   VerbsContextIbvCreateFlowFunc   // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	// IbvCreateFlow makes a rule.
+	IbvCreateFlow VerbsContextIbvCreateFlowFunc // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+
+	// ABIPlaceholder1 has no use any more.
 	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
 
-	// Opens a queue pair of another process.
+	// OpenQP opens a queue pair of another process.
 	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
 
-	// Makes a queue pair of any kind.
+	// CreateQPEx makes a queue pair of any kind.
 	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
 
-	// Asks for a shared receive queue's number, which XRC senders need.
+	// GetSRQNum asks for a shared receive queue's number, which XRC senders need.
 	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
 
-	// Makes a shared receive queue of any kind.
+	// CreateSRQEx makes a shared receive queue of any kind.
 	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
 
-	// Opens an XRC domain.
+	// OpenXRCD opens an XRC domain.
 	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
 
-	// Closes an XRC domain.
+	// CloseXRCD closes an XRC domain.
 	CloseXRCD   VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
 	HasCompMask uint64                    // uint64_t has_comp_mask
 
-	// The length in bytes of the struct that the library has.
+	// Sz is the length in bytes of the struct that the library has.
 	Sz uint64 // size_t sz
 
-	// The context itself.
+	// Context is the context itself.
 	Context Context // struct ibv_context context
 }
 

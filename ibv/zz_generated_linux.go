@@ -20,7 +20,9 @@ type IBUverbsCoreSupport uint32
 const (
 	// Access flags that it does not know and that are optional are ignored.
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
-	IBUverbsCoreSupportRobustUdata      IBUverbsCoreSupport = 0x2 // IB_UVERBS_CORE_SUPPORT_ROBUST_UDATA, since rdma-core 63.0
+
+	// Drivers check the private data that their providers hand to them.
+	IBUverbsCoreSupportRobustUdata IBUverbsCoreSupport = 0x2 // IB_UVERBS_CORE_SUPPORT_ROBUST_UDATA, since rdma-core 63.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -152,13 +154,17 @@ type IBUverbsQPType uint32
 
 // The values of IBUverbsQPType.
 const (
-	IBUverbsQPTRC        IBUverbsQPType = 2   // IB_UVERBS_QPT_RC
-	IBUverbsQPTUC        IBUverbsQPType = 3   // IB_UVERBS_QPT_UC
-	IBUverbsQPTUD        IBUverbsQPType = 4   // IB_UVERBS_QPT_UD
-	IBUverbsQPTRawPacket IBUverbsQPType = 8   // IB_UVERBS_QPT_RAW_PACKET
-	IBUverbsQPTXRCIni    IBUverbsQPType = 9   // IB_UVERBS_QPT_XRC_INI
-	IBUverbsQPTXRCTgt    IBUverbsQPType = 10  // IB_UVERBS_QPT_XRC_TGT
-	IBUverbsQPTDriver    IBUverbsQPType = 255 // IB_UVERBS_QPT_DRIVER
+	IBUverbsQPTRC        IBUverbsQPType = 2 // IB_UVERBS_QPT_RC
+	IBUverbsQPTUC        IBUverbsQPType = 3 // IB_UVERBS_QPT_UC
+	IBUverbsQPTUD        IBUverbsQPType = 4 // IB_UVERBS_QPT_UD
+	IBUverbsQPTRawPacket IBUverbsQPType = 8 // IB_UVERBS_QPT_RAW_PACKET
+
+	// QPTXRCSend.
+	IBUverbsQPTXRCIni IBUverbsQPType = 9 // IB_UVERBS_QPT_XRC_INI
+
+	// QPTXRCRecv.
+	IBUverbsQPTXRCTgt IBUverbsQPType = 10  // IB_UVERBS_QPT_XRC_TGT
+	IBUverbsQPTDriver IBUverbsQPType = 255 // IB_UVERBS_QPT_DRIVER
 )
 
 // String is C's name for v, or its number where C has none.
@@ -217,35 +223,47 @@ type IBUverbsQueryPortCapFlags uint32
 
 // The values of IBUverbsQueryPortCapFlags.
 const (
-	IBUverbsPcfSM                          IBUverbsQueryPortCapFlags = 0x2        // IB_UVERBS_PCF_SM
-	IBUverbsPcfNoticeSup                   IBUverbsQueryPortCapFlags = 0x4        // IB_UVERBS_PCF_NOTICE_SUP
-	IBUverbsPcfTrapSup                     IBUverbsQueryPortCapFlags = 0x8        // IB_UVERBS_PCF_TRAP_SUP
-	IBUverbsPcfOptIpdSup                   IBUverbsQueryPortCapFlags = 0x10       // IB_UVERBS_PCF_OPT_IPD_SUP
-	IBUverbsPcfAutoMigrSup                 IBUverbsQueryPortCapFlags = 0x20       // IB_UVERBS_PCF_AUTO_MIGR_SUP
-	IBUverbsPcfSLMapSup                    IBUverbsQueryPortCapFlags = 0x40       // IB_UVERBS_PCF_SL_MAP_SUP
-	IBUverbsPcfMkeyNvram                   IBUverbsQueryPortCapFlags = 0x80       // IB_UVERBS_PCF_MKEY_NVRAM
-	IBUverbsPcfPKeyNvram                   IBUverbsQueryPortCapFlags = 0x100      // IB_UVERBS_PCF_PKEY_NVRAM
-	IBUverbsPcfLedInfoSup                  IBUverbsQueryPortCapFlags = 0x200      // IB_UVERBS_PCF_LED_INFO_SUP
-	IBUverbsPcfSMDisabled                  IBUverbsQueryPortCapFlags = 0x400      // IB_UVERBS_PCF_SM_DISABLED
-	IBUverbsPcfSysImageGUIDSup             IBUverbsQueryPortCapFlags = 0x800      // IB_UVERBS_PCF_SYS_IMAGE_GUID_SUP
-	IBUverbsPcfPKeySwExtPortTrapSup        IBUverbsQueryPortCapFlags = 0x1000     // IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP
-	IBUverbsPcfExtendedSpeedsSup           IBUverbsQueryPortCapFlags = 0x4000     // IB_UVERBS_PCF_EXTENDED_SPEEDS_SUP
-	IBUverbsPcfCmSup                       IBUverbsQueryPortCapFlags = 0x10000    // IB_UVERBS_PCF_CM_SUP
-	IBUverbsPcfSnmpTunnelSup               IBUverbsQueryPortCapFlags = 0x20000    // IB_UVERBS_PCF_SNMP_TUNNEL_SUP
-	IBUverbsPcfReinitSup                   IBUverbsQueryPortCapFlags = 0x40000    // IB_UVERBS_PCF_REINIT_SUP
-	IBUverbsPcfDeviceMgmtSup               IBUverbsQueryPortCapFlags = 0x80000    // IB_UVERBS_PCF_DEVICE_MGMT_SUP
-	IBUverbsPcfVendorClassSup              IBUverbsQueryPortCapFlags = 0x100000   // IB_UVERBS_PCF_VENDOR_CLASS_SUP
-	IBUverbsPcfDrNoticeSup                 IBUverbsQueryPortCapFlags = 0x200000   // IB_UVERBS_PCF_DR_NOTICE_SUP
-	IBUverbsPcfCapMaskNoticeSup            IBUverbsQueryPortCapFlags = 0x400000   // IB_UVERBS_PCF_CAP_MASK_NOTICE_SUP
-	IBUverbsPcfBootMgmtSup                 IBUverbsQueryPortCapFlags = 0x800000   // IB_UVERBS_PCF_BOOT_MGMT_SUP
-	IBUverbsPcfLinkLatencySup              IBUverbsQueryPortCapFlags = 0x1000000  // IB_UVERBS_PCF_LINK_LATENCY_SUP
-	IBUverbsPcfClientRegSup                IBUverbsQueryPortCapFlags = 0x2000000  // IB_UVERBS_PCF_CLIENT_REG_SUP
-	IBUverbsPcfLinkSpeedWidthTableSup      IBUverbsQueryPortCapFlags = 0x8000000  // IB_UVERBS_PCF_LINK_SPEED_WIDTH_TABLE_SUP
-	IBUverbsPcfVendorSpecificMadsTableSup  IBUverbsQueryPortCapFlags = 0x10000000 // IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP
+	IBUverbsPcfSM          IBUverbsQueryPortCapFlags = 0x2   // IB_UVERBS_PCF_SM
+	IBUverbsPcfNoticeSup   IBUverbsQueryPortCapFlags = 0x4   // IB_UVERBS_PCF_NOTICE_SUP
+	IBUverbsPcfTrapSup     IBUverbsQueryPortCapFlags = 0x8   // IB_UVERBS_PCF_TRAP_SUP
+	IBUverbsPcfOptIpdSup   IBUverbsQueryPortCapFlags = 0x10  // IB_UVERBS_PCF_OPT_IPD_SUP
+	IBUverbsPcfAutoMigrSup IBUverbsQueryPortCapFlags = 0x20  // IB_UVERBS_PCF_AUTO_MIGR_SUP
+	IBUverbsPcfSLMapSup    IBUverbsQueryPortCapFlags = 0x40  // IB_UVERBS_PCF_SL_MAP_SUP
+	IBUverbsPcfMkeyNvram   IBUverbsQueryPortCapFlags = 0x80  // IB_UVERBS_PCF_MKEY_NVRAM
+	IBUverbsPcfPKeyNvram   IBUverbsQueryPortCapFlags = 0x100 // IB_UVERBS_PCF_PKEY_NVRAM
+	IBUverbsPcfLedInfoSup  IBUverbsQueryPortCapFlags = 0x200 // IB_UVERBS_PCF_LED_INFO_SUP
+
+	// The port's subnet manager is switched off.
+	IBUverbsPcfSMDisabled           IBUverbsQueryPortCapFlags = 0x400     // IB_UVERBS_PCF_SM_DISABLED
+	IBUverbsPcfSysImageGUIDSup      IBUverbsQueryPortCapFlags = 0x800     // IB_UVERBS_PCF_SYS_IMAGE_GUID_SUP
+	IBUverbsPcfPKeySwExtPortTrapSup IBUverbsQueryPortCapFlags = 0x1000    // IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP
+	IBUverbsPcfExtendedSpeedsSup    IBUverbsQueryPortCapFlags = 0x4000    // IB_UVERBS_PCF_EXTENDED_SPEEDS_SUP
+	IBUverbsPcfCmSup                IBUverbsQueryPortCapFlags = 0x10000   // IB_UVERBS_PCF_CM_SUP
+	IBUverbsPcfSnmpTunnelSup        IBUverbsQueryPortCapFlags = 0x20000   // IB_UVERBS_PCF_SNMP_TUNNEL_SUP
+	IBUverbsPcfReinitSup            IBUverbsQueryPortCapFlags = 0x40000   // IB_UVERBS_PCF_REINIT_SUP
+	IBUverbsPcfDeviceMgmtSup        IBUverbsQueryPortCapFlags = 0x80000   // IB_UVERBS_PCF_DEVICE_MGMT_SUP
+	IBUverbsPcfVendorClassSup       IBUverbsQueryPortCapFlags = 0x100000  // IB_UVERBS_PCF_VENDOR_CLASS_SUP
+	IBUverbsPcfDrNoticeSup          IBUverbsQueryPortCapFlags = 0x200000  // IB_UVERBS_PCF_DR_NOTICE_SUP
+	IBUverbsPcfCapMaskNoticeSup     IBUverbsQueryPortCapFlags = 0x400000  // IB_UVERBS_PCF_CAP_MASK_NOTICE_SUP
+	IBUverbsPcfBootMgmtSup          IBUverbsQueryPortCapFlags = 0x800000  // IB_UVERBS_PCF_BOOT_MGMT_SUP
+	IBUverbsPcfLinkLatencySup       IBUverbsQueryPortCapFlags = 0x1000000 // IB_UVERBS_PCF_LINK_LATENCY_SUP
+	IBUverbsPcfClientRegSup         IBUverbsQueryPortCapFlags = 0x2000000 // IB_UVERBS_PCF_CLIENT_REG_SUP
+
+	// It tells which speeds and widths go together in a table.
+	IBUverbsPcfLinkSpeedWidthTableSup IBUverbsQueryPortCapFlags = 0x8000000 // IB_UVERBS_PCF_LINK_SPEED_WIDTH_TABLE_SUP
+
+	// It tells in a table which of the vendor's management packets it knows.
+	IBUverbsPcfVendorSpecificMadsTableSup IBUverbsQueryPortCapFlags = 0x10000000 // IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP
+
+	// It can be kept from sending traps for multicasts with a wrong P_Key.
 	IBUverbsPcfMcastPKeyTrapSuppressionSup IBUverbsQueryPortCapFlags = 0x20000000 // IB_UVERBS_PCF_MCAST_PKEY_TRAP_SUPPRESSION_SUP
-	IBUverbsPcfMcastFdbTopSup              IBUverbsQueryPortCapFlags = 0x40000000 // IB_UVERBS_PCF_MCAST_FDB_TOP_SUP
-	IBUverbsPcfHierarchyInfoSup            IBUverbsQueryPortCapFlags = 0x80000000 // IB_UVERBS_PCF_HIERARCHY_INFO_SUP
-	IBUverbsPcfIPBasedGids                 IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
+
+	// It knows the upper end of a switch's multicast table.
+	IBUverbsPcfMcastFdbTopSup IBUverbsQueryPortCapFlags = 0x40000000 // IB_UVERBS_PCF_MCAST_FDB_TOP_SUP
+
+	// It tells where it stands in the hierarchy of the network.
+	IBUverbsPcfHierarchyInfoSup IBUverbsQueryPortCapFlags = 0x80000000 // IB_UVERBS_PCF_HIERARCHY_INFO_SUP
+	IBUverbsPcfIPBasedGids      IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -304,12 +322,15 @@ func (v IBUverbsQueryPortFlags) String() string {
 	})
 }
 
-// FlowActionESPKeymat is C's enum ib_uverbs_flow_action_esp_keymat of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPKeymat is the kind of an IPsec key.
+//
+// It is C's enum ib_uverbs_flow_action_esp_keymat of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type FlowActionESPKeymat uint32
 
 // The values of FlowActionESPKeymat.
 const (
+	// AES in Galois/counter mode.
 	FlowActionESPKeymatGCM FlowActionESPKeymat = 0 // IB_UVERBS_FLOW_ACTION_ESP_KEYMAT_AES_GCM
 )
 
@@ -322,13 +343,15 @@ func (v FlowActionESPKeymat) String() string {
 	return "FlowActionESPKeymat(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPKeymatAESGCMIVAlgo is C's enum
-// ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of infiniband/ib_user_ioctl_verbs.h:
-// one of the values below.
+// FlowActionESPKeymatAESGCMIVAlgo is how initialisation vectors come about.
+//
+// It is C's enum ib_uverbs_flow_action_esp_keymat_aes_gcm_iv_algo of
+// infiniband/ib_user_ioctl_verbs.h: one of the values below.
 type FlowActionESPKeymatAESGCMIVAlgo uint32
 
 // The values of FlowActionESPKeymatAESGCMIVAlgo.
 const (
+	// One after the other.
 	FlowActionIVAlgoSeq FlowActionESPKeymatAESGCMIVAlgo = 0 // IB_UVERBS_FLOW_ACTION_IV_ALGO_SEQ
 )
 
@@ -341,14 +364,19 @@ func (v FlowActionESPKeymatAESGCMIVAlgo) String() string {
 	return "FlowActionESPKeymatAESGCMIVAlgo(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPReplay is C's enum ib_uverbs_flow_action_esp_replay of
-// infiniband/ib_user_ioctl_verbs.h: one of the values below.
+// FlowActionESPReplay is the kind of protection against replay.
+//
+// It is C's enum ib_uverbs_flow_action_esp_replay of infiniband/ib_user_ioctl_verbs.h:
+// one of the values below.
 type FlowActionESPReplay uint32
 
 // The values of FlowActionESPReplay.
 const (
+	// There is none.
 	FlowActionESPReplay_None FlowActionESPReplay = 0 // IB_UVERBS_FLOW_ACTION_ESP_REPLAY_NONE
-	FlowActionESPReplay_Bmp  FlowActionESPReplay = 1 // IB_UVERBS_FLOW_ACTION_ESP_REPLAY_BMP
+
+	// A bitmap of the latest sequence numbers.
+	FlowActionESPReplay_Bmp FlowActionESPReplay = 1 // IB_UVERBS_FLOW_ACTION_ESP_REPLAY_BMP
 )
 
 // String is C's name for v, or its number where C has none.
@@ -362,18 +390,35 @@ func (v FlowActionESPReplay) String() string {
 	return "FlowActionESPReplay(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// FlowActionESPFlags is C's enum ib_uverbs_flow_action_esp_flags of
-// infiniband/ib_user_ioctl_verbs.h: a set of the bits below.
+// FlowActionESPFlags says how IPsec packets are dealt with. Three of its names stand
+// for the absence of a bit.
+//
+// It is C's enum ib_uverbs_flow_action_esp_flags of infiniband/ib_user_ioctl_verbs.h: a
+// set of the bits below.
 type FlowActionESPFlags uint32
 
 // The values of FlowActionESPFlags.
 const (
+	// The device encrypts or decrypts alone; software does the headers. It is the
+	// default.
 	FlowActionESPFlagsInlineCrypto FlowActionESPFlags = 0x0 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_INLINE_CRYPTO
-	FlowActionESPFlagsFullOffload  FlowActionESPFlags = 0x1 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD
-	FlowActionESPFlagsTunnel       FlowActionESPFlags = 0x0 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_TUNNEL
-	FlowActionESPFlagsTransport    FlowActionESPFlags = 0x2 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_TRANSPORT
-	FlowActionESPFlagsDecrypt      FlowActionESPFlags = 0x0 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT
-	FlowActionESPFlagsEncrypt      FlowActionESPFlags = 0x4 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ENCRYPT
+
+	// The device adds and removes the headers as well.
+	FlowActionESPFlagsFullOffload FlowActionESPFlags = 0x1 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_FULL_OFFLOAD
+
+	// IPsec's tunnel mode. It is the default.
+	FlowActionESPFlagsTunnel FlowActionESPFlags = 0x0 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_TUNNEL
+
+	// IPsec's transport mode.
+	FlowActionESPFlagsTransport FlowActionESPFlags = 0x2 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_TRANSPORT
+
+	// Decrypt. It is the default.
+	FlowActionESPFlagsDecrypt FlowActionESPFlags = 0x0 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_DECRYPT
+
+	// Encrypt.
+	FlowActionESPFlagsEncrypt FlowActionESPFlags = 0x4 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ENCRYPT
+
+	// The extended sequence number has come into its next window.
 	FlowActionESPFlagsESNNewWindow FlowActionESPFlags = 0x8 // IB_UVERBS_FLOW_ACTION_ESP_FLAGS_ESN_NEW_WINDOW
 )
 
@@ -466,29 +511,75 @@ type RDMADriverID uint32
 
 // The values of RDMADriverID.
 const (
-	RDMADriverUnknown   RDMADriverID = 0  // RDMA_DRIVER_UNKNOWN
-	RDMADriverMlx5      RDMADriverID = 1  // RDMA_DRIVER_MLX5
-	RDMADriverMlx4      RDMADriverID = 2  // RDMA_DRIVER_MLX4
-	RDMADriverCxgb3     RDMADriverID = 3  // RDMA_DRIVER_CXGB3
-	RDMADriverCxgb4     RDMADriverID = 4  // RDMA_DRIVER_CXGB4
-	RDMADriverMthca     RDMADriverID = 5  // RDMA_DRIVER_MTHCA
-	RDMADriverBnxtRe    RDMADriverID = 6  // RDMA_DRIVER_BNXT_RE
-	RDMADriverOcrdma    RDMADriverID = 7  // RDMA_DRIVER_OCRDMA
-	RDMADriverNes       RDMADriverID = 8  // RDMA_DRIVER_NES
-	RDMADriverI40iw     RDMADriverID = 9  // RDMA_DRIVER_I40IW
-	RDMADriverIrdma     RDMADriverID = 9  // RDMA_DRIVER_IRDMA, since rdma-core 36.0
+	// A driver without a number.
+	RDMADriverUnknown RDMADriverID = 0 // RDMA_DRIVER_UNKNOWN
+
+	// NVIDIA's Connect-IB, ConnectX-4 and later.
+	RDMADriverMlx5 RDMADriverID = 1 // RDMA_DRIVER_MLX5
+
+	// NVIDIA's (Mellanox's) ConnectX up to ConnectX-3.
+	RDMADriverMlx4 RDMADriverID = 2 // RDMA_DRIVER_MLX4
+
+	// Chelsio's T3, iWARP.
+	RDMADriverCxgb3 RDMADriverID = 3 // RDMA_DRIVER_CXGB3
+
+	// Chelsio's T4 and later, iWARP.
+	RDMADriverCxgb4 RDMADriverID = 4 // RDMA_DRIVER_CXGB4
+
+	// Mellanox's InfiniHost.
+	RDMADriverMthca RDMADriverID = 5 // RDMA_DRIVER_MTHCA
+
+	// Broadcom's NetXtreme-C and NetXtreme-E, RoCE.
+	RDMADriverBnxtRe RDMADriverID = 6 // RDMA_DRIVER_BNXT_RE
+
+	// Emulex's OneConnect, RoCE.
+	RDMADriverOcrdma RDMADriverID = 7 // RDMA_DRIVER_OCRDMA
+
+	// NetEffect's NE020, iWARP.
+	RDMADriverNes RDMADriverID = 8 // RDMA_DRIVER_NES
+
+	// Intel's X722, iWARP.
+	RDMADriverI40iw RDMADriverID = 9 // RDMA_DRIVER_I40IW
+
+	// Intel's X722 and E800 series, iWARP and RoCE; it has taken its predecessor's
+	// number.
+	RDMADriverIrdma RDMADriverID = 9 // RDMA_DRIVER_IRDMA, since rdma-core 36.0
+
+	// VMware's virtual device.
 	RDMADriverVmwPvrdma RDMADriverID = 10 // RDMA_DRIVER_VMW_PVRDMA
-	RDMADriverQedr      RDMADriverID = 11 // RDMA_DRIVER_QEDR
-	RDMADriverHns       RDMADriverID = 12 // RDMA_DRIVER_HNS
-	RDMADriverUsnic     RDMADriverID = 13 // RDMA_DRIVER_USNIC
-	RDMADriverRxe       RDMADriverID = 14 // RDMA_DRIVER_RXE
-	RDMADriverHfi1      RDMADriverID = 15 // RDMA_DRIVER_HFI1
-	RDMADriverQib       RDMADriverID = 16 // RDMA_DRIVER_QIB
-	RDMADriverEfa       RDMADriverID = 17 // RDMA_DRIVER_EFA
-	RDMADriverSiw       RDMADriverID = 18 // RDMA_DRIVER_SIW
-	RDMADriverErdma     RDMADriverID = 19 // RDMA_DRIVER_ERDMA, since rdma-core 43.0
-	RDMADriverMana      RDMADriverID = 20 // RDMA_DRIVER_MANA, since rdma-core 44.0
-	RDMADriverIonic     RDMADriverID = 21 // RDMA_DRIVER_IONIC, since rdma-core 61.0
+
+	// Marvell's FastLinQ, RoCE and iWARP.
+	RDMADriverQedr RDMADriverID = 11 // RDMA_DRIVER_QEDR
+
+	// HiSilicon's RoCE.
+	RDMADriverHns RDMADriverID = 12 // RDMA_DRIVER_HNS
+
+	// Cisco's usNIC.
+	RDMADriverUsnic RDMADriverID = 13 // RDMA_DRIVER_USNIC
+
+	// Soft-RoCE, which needs no hardware.
+	RDMADriverRxe RDMADriverID = 14 // RDMA_DRIVER_RXE
+
+	// Omni-Path.
+	RDMADriverHfi1 RDMADriverID = 15 // RDMA_DRIVER_HFI1
+
+	// QLogic's TrueScale InfiniBand.
+	RDMADriverQib RDMADriverID = 16 // RDMA_DRIVER_QIB
+
+	// Amazon's Elastic Fabric Adapter.
+	RDMADriverEfa RDMADriverID = 17 // RDMA_DRIVER_EFA
+
+	// Soft-iWARP, which needs no hardware.
+	RDMADriverSiw RDMADriverID = 18 // RDMA_DRIVER_SIW
+
+	// Alibaba's Elastic RDMA Adapter, iWARP.
+	RDMADriverErdma RDMADriverID = 19 // RDMA_DRIVER_ERDMA, since rdma-core 43.0
+
+	// Microsoft's Azure Network Adapter.
+	RDMADriverMana RDMADriverID = 20 // RDMA_DRIVER_MANA, since rdma-core 44.0
+
+	// AMD's Pensando.
+	RDMADriverIonic RDMADriverID = 21 // RDMA_DRIVER_IONIC, since rdma-core 61.0
 )
 
 // String is C's name for v, or its number where C has none.
@@ -568,14 +659,19 @@ func (v IBUverbsGIDType) String() string {
 	return "IBUverbsGIDType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsBufferType is C's enum ib_uverbs_buffer_type of
-// infiniband/ib_user_ioctl_verbs.h, since rdma-core 64.0: one of the values below.
+// IBUverbsBufferType is where a buffer for the kernel's interface is.
+//
+// It is C's enum ib_uverbs_buffer_type of infiniband/ib_user_ioctl_verbs.h, since
+// rdma-core 64.0: one of the values below.
 type IBUverbsBufferType uint32
 
 // The values of IBUverbsBufferType.
 const (
+	// It is in a DMA-buf.
 	IBUverbsBufferTypeDMABuf IBUverbsBufferType = 0 // IB_UVERBS_BUFFER_TYPE_DMABUF
-	IBUverbsBufferTypeVA     IBUverbsBufferType = 1 // IB_UVERBS_BUFFER_TYPE_VA
+
+	// It is in the process's memory.
+	IBUverbsBufferTypeVA IBUverbsBufferType = 1 // IB_UVERBS_BUFFER_TYPE_VA
 )
 
 // String is C's name for v, or its number where C has none.
@@ -589,14 +685,19 @@ func (v IBUverbsBufferType) String() string {
 	return "IBUverbsBufferType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsCompCntrEntry is C's enum ib_uverbs_comp_cntr_entry of
-// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: one of the values below.
+// IBUverbsCompCntrEntry is which of a CompCntr's two numbers is meant.
+//
+// It is C's enum ib_uverbs_comp_cntr_entry of infiniband/ib_user_ioctl_verbs.h, since
+// rdma-core 65.0: one of the values below.
 type IBUverbsCompCntrEntry uint32
 
 // The values of IBUverbsCompCntrEntry.
 const (
+	// The count of what ended well.
 	IBUverbsCompCntrEntryComp IBUverbsCompCntrEntry = 0 // IB_UVERBS_COMP_CNTR_ENTRY_COMP
-	IBUverbsCompCntrEntryErr  IBUverbsCompCntrEntry = 1 // IB_UVERBS_COMP_CNTR_ENTRY_ERR
+
+	// The count of what failed.
+	IBUverbsCompCntrEntryErr IBUverbsCompCntrEntry = 1 // IB_UVERBS_COMP_CNTR_ENTRY_ERR
 )
 
 // String is C's name for v, or its number where C has none.
@@ -610,13 +711,18 @@ func (v IBUverbsCompCntrEntry) String() string {
 	return "IBUverbsCompCntrEntry(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsCompCntrModifyOp is C's enum ib_uverbs_comp_cntr_modify_op of
-// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: one of the values below.
+// IBUverbsCompCntrModifyOp is what to do to a number of a CompCntr.
+//
+// It is C's enum ib_uverbs_comp_cntr_modify_op of infiniband/ib_user_ioctl_verbs.h,
+// since rdma-core 65.0: one of the values below.
 type IBUverbsCompCntrModifyOp uint32
 
 // The values of IBUverbsCompCntrModifyOp.
 const (
+	// Set it.
 	IBUverbsCompCntrModifyOpSet IBUverbsCompCntrModifyOp = 0 // IB_UVERBS_COMP_CNTR_MODIFY_OP_SET
+
+	// Add to it.
 	IBUverbsCompCntrModifyOpInc IBUverbsCompCntrModifyOp = 1 // IB_UVERBS_COMP_CNTR_MODIFY_OP_INC
 )
 
@@ -631,8 +737,10 @@ func (v IBUverbsCompCntrModifyOp) String() string {
 	return "IBUverbsCompCntrModifyOp(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// IBUverbsQPAttachCompCntrOp is C's enum ib_uverbs_qp_attach_comp_cntr_op of
-// infiniband/ib_user_ioctl_verbs.h, since rdma-core 65.0: a set of the bits below.
+// IBUverbsQPAttachCompCntrOp is QPAttachCompCntrOp as the kernel's interface has it.
+//
+// It is C's enum ib_uverbs_qp_attach_comp_cntr_op of infiniband/ib_user_ioctl_verbs.h,
+// since rdma-core 65.0: a set of the bits below.
 type IBUverbsQPAttachCompCntrOp uint32
 
 // The values of IBUverbsQPAttachCompCntrOp.
@@ -886,8 +994,12 @@ const (
 	ODPSupportAtomic ODPTransportCapBits = 0x10 // IBV_ODP_SUPPORT_ATOMIC
 
 	// Receives of a shared receive queue.
-	ODPSupportSRQRecv     ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
-	ODPSupportFlush       ODPTransportCapBits = 0x40 // IBV_ODP_SUPPORT_FLUSH, since rdma-core 58.0
+	ODPSupportSRQRecv ODPTransportCapBits = 0x20 // IBV_ODP_SUPPORT_SRQ_RECV
+
+	// Flushes.
+	ODPSupportFlush ODPTransportCapBits = 0x40 // IBV_ODP_SUPPORT_FLUSH, since rdma-core 58.0
+
+	// Atomic writes.
 	ODPSupportAtomicWrite ODPTransportCapBits = 0x80 // IBV_ODP_SUPPORT_ATOMIC_WRITE, since rdma-core 58.0
 )
 
@@ -1055,7 +1167,7 @@ const (
 	// It sends traps.
 	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
 
-	// It can send at every rate between the packets.
+	// It knows the optional lengths of the pause between packets.
 	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
@@ -1176,7 +1288,9 @@ const (
 	PortLinkSpeedHdrSup PortCapFlags2 = 0x20 // IBV_PORT_LINK_SPEED_HDR_SUP
 
 	// It knows lanes of 100 Gbit/s.
-	PortLinkSpeedNdrSup PortCapFlags2 = 0x400  // IBV_PORT_LINK_SPEED_NDR_SUP, since rdma-core 39.0
+	PortLinkSpeedNdrSup PortCapFlags2 = 0x400 // IBV_PORT_LINK_SPEED_NDR_SUP, since rdma-core 39.0
+
+	// It knows lanes of 200 Gbit/s.
 	PortLinkSpeedXdrSup PortCapFlags2 = 0x1000 // IBV_PORT_LINK_SPEED_XDR_SUP, since rdma-core 49.0
 )
 
@@ -1268,7 +1382,10 @@ const (
 	EventGIDChange EventType = 18 // IBV_EVENT_GID_CHANGE
 
 	// A work queue broke. Element: WQ.
-	EventWQFatal           EventType = 19 // IBV_EVENT_WQ_FATAL
+	EventWQFatal EventType = 19 // IBV_EVENT_WQ_FATAL
+
+	// The speed of a port, or of several, has changed: ask for each one's. Element:
+	// none.
 	EventDeviceSpeedChange EventType = 20 // IBV_EVENT_DEVICE_SPEED_CHANGE, since rdma-core 62.0
 )
 
@@ -1394,7 +1511,7 @@ const (
 	// The other end refused an invalid RD message; RD, which no device has.
 	WCRemInvRdReqErr WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
 
-	// The other end aborted the operation, or its queue was reset in the middle of it.
+	// The other end gave the operation up in the middle of it.
 	WCRemAbortErr WCStatus = 16 // IBV_WC_REM_ABORT_ERR
 
 	// An invalid end-to-end context number; RD, which no device has.
@@ -1504,7 +1621,9 @@ const (
 	WCLocalInv WCOpcode = 6 // IBV_WC_LOCAL_INV
 
 	// A send with TCP segmentation.
-	WCTSO   WCOpcode = 7 // IBV_WC_TSO
+	WCTSO WCOpcode = 7 // IBV_WC_TSO
+
+	// A flush of remote memory.
 	WCFlush WCOpcode = 8 // IBV_WC_FLUSH, since rdma-core 45.0
 
 	// An atomic write.
@@ -1732,9 +1851,16 @@ const (
 	// Pages are brought in when touched, and not pinned; if the device can.
 	AccessOnDemand AccessFlags = 0x40 // IBV_ACCESS_ON_DEMAND
 
-	// The memory has huge pages; of use with AccessOnDemand.
-	AccessHugetlb         AccessFlags = 0x80  // IBV_ACCESS_HUGETLB
-	AccessFlushGlobal     AccessFlags = 0x100 // IBV_ACCESS_FLUSH_GLOBAL, since rdma-core 45.0
+	// A promise that all of the memory is huge pages, and stays so; with
+	// AccessOnDemand.
+	AccessHugetlb AccessFlags = 0x80 // IBV_ACCESS_HUGETLB
+
+	// Peers may flush what they wrote until all of this machine sees it; if the device
+	// can.
+	AccessFlushGlobal AccessFlags = 0x100 // IBV_ACCESS_FLUSH_GLOBAL, since rdma-core 45.0
+
+	// Peers may flush what they wrote until it survives a loss of power; if the device
+	// can.
 	AccessFlushPersistent AccessFlags = 0x200 // IBV_ACCESS_FLUSH_PERSISTENT, since rdma-core 45.0
 
 	// The device may write out of order: faster on some machines. What a program may
@@ -1791,18 +1917,31 @@ func (v ReregMRFlags) String() string {
 	})
 }
 
-// MRInitAttrMask is C's enum ibv_mr_init_attr_mask of infiniband/verbs.h, since
-// rdma-core 59.0: a set of the bits below.
+// MRInitAttrMask says which members of MRInitAttr count.
+//
+// It is C's enum ibv_mr_init_attr_mask of infiniband/verbs.h, since rdma-core 59.0: a
+// set of the bits below.
 type MRInitAttrMask uint32
 
 // The values of MRInitAttrMask.
 const (
-	RegMRMaskIOVA     MRInitAttrMask = 0x1  // IBV_REG_MR_MASK_IOVA
-	RegMRMaskAddr     MRInitAttrMask = 0x2  // IBV_REG_MR_MASK_ADDR
-	RegMRMaskFD       MRInitAttrMask = 0x4  // IBV_REG_MR_MASK_FD
-	RegMRMaskFDOffset MRInitAttrMask = 0x8  // IBV_REG_MR_MASK_FD_OFFSET
-	RegMRMaskDMAH     MRInitAttrMask = 0x10 // IBV_REG_MR_MASK_DMAH
-	RegMRMaskBuf      MRInitAttrMask = 0x20 // IBV_REG_MR_MASK_BUF, since rdma-core 64.0
+	// IOVA counts.
+	RegMRMaskIOVA MRInitAttrMask = 0x1 // IBV_REG_MR_MASK_IOVA
+
+	// Addr counts.
+	RegMRMaskAddr MRInitAttrMask = 0x2 // IBV_REG_MR_MASK_ADDR
+
+	// FD counts.
+	RegMRMaskFD MRInitAttrMask = 0x4 // IBV_REG_MR_MASK_FD
+
+	// FDOffset counts.
+	RegMRMaskFDOffset MRInitAttrMask = 0x8 // IBV_REG_MR_MASK_FD_OFFSET
+
+	// DMAH counts.
+	RegMRMaskDMAH MRInitAttrMask = 0x10 // IBV_REG_MR_MASK_DMAH
+
+	// Buf counts.
+	RegMRMaskBuf MRInitAttrMask = 0x20 // IBV_REG_MR_MASK_BUF, since rdma-core 64.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -2089,7 +2228,9 @@ const (
 	QPExWithSendWithInv QPCreateSendOpsFlags = 0x200 // IBV_QP_EX_WITH_SEND_WITH_INV
 
 	// Sends with TCP segmentation.
-	QPExWithTSO   QPCreateSendOpsFlags = 0x400 // IBV_QP_EX_WITH_TSO
+	QPExWithTSO QPCreateSendOpsFlags = 0x400 // IBV_QP_EX_WITH_TSO
+
+	// Flushes.
 	QPExWithFlush QPCreateSendOpsFlags = 0x800 // IBV_QP_EX_WITH_FLUSH, since rdma-core 45.0
 
 	// Atomic writes.
@@ -2116,13 +2257,21 @@ func (v QPCreateSendOpsFlags) String() string {
 	})
 }
 
-// QueryQPDataInOrderFlags is C's enum ibv_query_qp_data_in_order_flags of
-// infiniband/verbs.h, since rdma-core 46.0: a set of the bits below.
+// QueryQPDataInOrderFlags says how to ask in what order the data of a message is
+// written to memory.
+//
+// It is C's enum ibv_query_qp_data_in_order_flags of infiniband/verbs.h, since
+// rdma-core 46.0: a set of the bits below.
 type QueryQPDataInOrderFlags uint32
 
 // The values of QueryQPDataInOrderFlags.
 const (
+	// Answer with bits of QueryQPDataInOrderCaps; without it the answer is 1 for
+	// QueryQPDataInOrderWholeMsg and 0 otherwise.
 	QueryQPDataInOrderReturnCaps QueryQPDataInOrderFlags = 0x1 // IBV_QUERY_QP_DATA_IN_ORDER_RETURN_CAPS
+
+	// Answer for the device alone, whatever this machine's processor may do to the
+	// order.
 	QueryQPDataInOrderDeviceOnly QueryQPDataInOrderFlags = 0x2 // IBV_QUERY_QP_DATA_IN_ORDER_DEVICE_ONLY, since rdma-core 60.0
 )
 
@@ -2135,13 +2284,20 @@ func (v QueryQPDataInOrderFlags) String() string {
 	})
 }
 
-// QueryQPDataInOrderCaps is C's enum ibv_query_qp_data_in_order_caps of
-// infiniband/verbs.h, since rdma-core 46.0: a set of the bits below.
+// QueryQPDataInOrderCaps says what of a message is written to memory in order, so that
+// a program may look for its end in the data instead of waiting for the completion. It
+// says nothing of several messages.
+//
+// It is C's enum ibv_query_qp_data_in_order_caps of infiniband/verbs.h, since rdma-core
+// 46.0: a set of the bits below.
 type QueryQPDataInOrderCaps uint32
 
 // The values of QueryQPDataInOrderCaps.
 const (
-	QueryQPDataInOrderWholeMsg        QueryQPDataInOrderCaps = 0x1 // IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG
+	// All of it.
+	QueryQPDataInOrderWholeMsg QueryQPDataInOrderCaps = 0x1 // IBV_QUERY_QP_DATA_IN_ORDER_WHOLE_MSG
+
+	// Each 128 bytes at a multiple of 128.
 	QueryQPDataInOrderAligned128Bytes QueryQPDataInOrderCaps = 0x2 // IBV_QUERY_QP_DATA_IN_ORDER_ALIGNED_128_BYTES
 )
 
@@ -2201,7 +2357,10 @@ const (
 
 	// The provider's own.
 	WRDriver1 WROpcode = 11 // IBV_WR_DRIVER1
-	WRFlush   WROpcode = 14 // IBV_WR_FLUSH, since rdma-core 45.0
+
+	// Make what was written to remote memory before visible or persistent there, as
+	// PlacementType says. RC and XRC.
+	WRFlush WROpcode = 14 // IBV_WR_FLUSH, since rdma-core 45.0
 
 	// Write 8 bytes of remote memory so that nobody sees half of them. RC.
 	WRAtomicWrite WROpcode = 15 // IBV_WR_ATOMIC_WRITE, since rdma-core 44.0
@@ -2242,13 +2401,18 @@ func (v WROpcode) String() string {
 	return "WROpcode(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// PlacementType is C's enum ibv_placement_type of infiniband/verbs.h, since rdma-core
-// 45.0: a set of the bits below.
+// PlacementType says how far a flush brings what was written to remote memory.
+//
+// It is C's enum ibv_placement_type of infiniband/verbs.h, since rdma-core 45.0: a set
+// of the bits below.
 type PlacementType uint32
 
 // The values of PlacementType.
 const (
-	FlushGlobal     PlacementType = 0x1 // IBV_FLUSH_GLOBAL
+	// The remote machine's processors and devices see it.
+	FlushGlobal PlacementType = 0x1 // IBV_FLUSH_GLOBAL
+
+	// It survives a loss of power.
 	FlushPersistent PlacementType = 0x2 // IBV_FLUSH_PERSISTENT
 )
 
@@ -2261,14 +2425,19 @@ func (v PlacementType) String() string {
 	})
 }
 
-// SelectivityLevel is C's enum ibv_selectivity_level of infiniband/verbs.h, since
-// rdma-core 45.0: one of the values below.
+// SelectivityLevel is how much of remote memory a flush is about.
+//
+// It is C's enum ibv_selectivity_level of infiniband/verbs.h, since rdma-core 45.0: one
+// of the values below.
 type SelectivityLevel uint32
 
 // The values of SelectivityLevel.
 const (
+	// The range of bytes that the work request names.
 	FlushRange SelectivityLevel = 0 // IBV_FLUSH_RANGE
-	FlushMR    SelectivityLevel = 1 // IBV_FLUSH_MR
+
+	// The whole memory region of the remote key.
+	FlushMR SelectivityLevel = 1 // IBV_FLUSH_MR
 )
 
 // String is C's name for v, or its number where C has none.
@@ -2540,17 +2709,31 @@ func (v CreateCQAttrFlags) String() string {
 	})
 }
 
-// QPAttachCompCntrOp is C's enum ibv_qp_attach_comp_cntr_op of infiniband/verbs.h,
-// since rdma-core 65.0: a set of the bits below.
+// QPAttachCompCntrOp says which operations of a queue pair are counted: its own ones,
+// or its peer's.
+//
+// It is C's enum ibv_qp_attach_comp_cntr_op of infiniband/verbs.h, since rdma-core
+// 65.0: a set of the bits below.
 type QPAttachCompCntrOp uint32
 
 // The values of QPAttachCompCntrOp.
 const (
-	QPAttachCompCntrOpSend            QPAttachCompCntrOp = 0x1  // IBV_QP_ATTACH_COMP_CNTR_OP_SEND
-	QPAttachCompCntrOpRecv            QPAttachCompCntrOp = 0x2  // IBV_QP_ATTACH_COMP_CNTR_OP_RECV
-	QPAttachCompCntrOpRDMARead        QPAttachCompCntrOp = 0x4  // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ
-	QPAttachCompCntrOpRemoteRDMARead  QPAttachCompCntrOp = 0x8  // IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ
-	QPAttachCompCntrOpRDMAWrite       QPAttachCompCntrOp = 0x10 // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE
+	// Its sends.
+	QPAttachCompCntrOpSend QPAttachCompCntrOp = 0x1 // IBV_QP_ATTACH_COMP_CNTR_OP_SEND
+
+	// Its receives.
+	QPAttachCompCntrOpRecv QPAttachCompCntrOp = 0x2 // IBV_QP_ATTACH_COMP_CNTR_OP_RECV
+
+	// Its RDMA reads.
+	QPAttachCompCntrOpRDMARead QPAttachCompCntrOp = 0x4 // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_READ
+
+	// RDMA reads by the peer.
+	QPAttachCompCntrOpRemoteRDMARead QPAttachCompCntrOp = 0x8 // IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_READ
+
+	// Its RDMA writes.
+	QPAttachCompCntrOpRDMAWrite QPAttachCompCntrOp = 0x10 // IBV_QP_ATTACH_COMP_CNTR_OP_RDMA_WRITE
+
+	// RDMA writes by the peer.
 	QPAttachCompCntrOpRemoteRDMAWrite QPAttachCompCntrOp = 0x20 // IBV_QP_ATTACH_COMP_CNTR_OP_REMOTE_RDMA_WRITE
 )
 
@@ -2567,13 +2750,18 @@ func (v QPAttachCompCntrOp) String() string {
 	})
 }
 
-// CompCntrType is C's enum ibv_comp_cntr_type of infiniband/verbs.h, since rdma-core
-// 65.0: one of the values below.
+// CompCntrType is what a completion counter counts.
+//
+// It is C's enum ibv_comp_cntr_type of infiniband/verbs.h, since rdma-core 65.0: one of
+// the values below.
 type CompCntrType uint32
 
 // The values of CompCntrType.
 const (
-	CompCntrTypeWrs   CompCntrType = 0 // IBV_COMP_CNTR_TYPE_WRS
+	// Work requests.
+	CompCntrTypeWrs CompCntrType = 0 // IBV_COMP_CNTR_TYPE_WRS
+
+	// Bytes.
 	CompCntrTypeBytes CompCntrType = 1 // IBV_COMP_CNTR_TYPE_BYTES
 )
 
@@ -2600,7 +2788,10 @@ const (
 	ParentDomainInitAttrAllocators ParentDomainInitAttrMask = 0x1 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS
 
 	// PDContext counts.
-	ParentDomainInitAttrPDContext               ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
+	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
+
+	// In a confidential virtual machine, the provider may allocate memory that is not
+	// protected, where the device has DeviceCcDmaBounce.
 	ParentDomainInitAttrAllowCcUnprotectedAlloc ParentDomainInitAttrMask = 0x4 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC, since rdma-core 64.0
 )
 
@@ -2614,13 +2805,18 @@ func (v ParentDomainInitAttrMask) String() string {
 	})
 }
 
-// TphMemType is C's enum ibv_tph_mem_type of infiniband/verbs.h, since rdma-core 59.0:
-// one of the values below.
+// TphMemType is the kind of memory that a DMA handle is for.
+//
+// It is C's enum ibv_tph_mem_type of infiniband/verbs.h, since rdma-core 59.0: one of
+// the values below.
 type TphMemType uint32
 
 // The values of TphMemType.
 const (
+	// Volatile memory.
 	TphMemTypeVm TphMemType = 0 // IBV_TPH_MEM_TYPE_VM
+
+	// Persistent memory.
 	TphMemTypePm TphMemType = 1 // IBV_TPH_MEM_TYPE_PM
 )
 
@@ -2635,14 +2831,21 @@ func (v TphMemType) String() string {
 	return "TphMemType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
-// DMAHInitAttrMask is C's enum ibv_dmah_init_attr_mask of infiniband/verbs.h, since
-// rdma-core 59.0: a set of the bits below.
+// DMAHInitAttrMask says which members of DMAHInitAttr count.
+//
+// It is C's enum ibv_dmah_init_attr_mask of infiniband/verbs.h, since rdma-core 59.0: a
+// set of the bits below.
 type DMAHInitAttrMask uint32
 
 // The values of DMAHInitAttrMask.
 const (
-	DMAHInitAttrMaskCpuID      DMAHInitAttrMask = 0x1 // IBV_DMAH_INIT_ATTR_MASK_CPU_ID
-	DMAHInitAttrMaskPh         DMAHInitAttrMask = 0x2 // IBV_DMAH_INIT_ATTR_MASK_PH
+	// CpuID counts.
+	DMAHInitAttrMaskCpuID DMAHInitAttrMask = 0x1 // IBV_DMAH_INIT_ATTR_MASK_CPU_ID
+
+	// Ph counts.
+	DMAHInitAttrMaskPh DMAHInitAttrMask = 0x2 // IBV_DMAH_INIT_ATTR_MASK_PH
+
+	// TphMemType counts.
 	DMAHInitAttrMaskTphMemType DMAHInitAttrMask = 0x4 // IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE
 )
 
@@ -2716,7 +2919,9 @@ const IBUverbsAccessOptionalLast = 536870912
 const DevicePCIWriteEndPadding = 68719476736
 
 // DeviceCcDmaBounce is C's macro IBV_DEVICE_CC_DMA_BOUNCE of infiniband/verbs.h, since
-// rdma-core 64.0.
+// rdma-core 64.0. A bit of DeviceCapFlagsEx: in a confidential virtual machine the
+// device cannot reach the machine's protected memory, so that data is copied by way of
+// shared memory, unless buffers are shared from the start.
 const DeviceCcDmaBounce = 2199023255552
 
 // IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
@@ -2735,15 +2940,29 @@ const IBGRHFlowlabelMask = 1048575
 // It is the first of the flags that a kernel which does not know them ignores.
 const AccessOptionalFirst = 1048576
 
-// FlowActionESPKeymatAESGCM is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
+// FlowActionESPKeymatAESGCM is an IPsec key for AES in Galois/counter mode.
+//
+// It is C's struct ib_uverbs_flow_action_esp_keymat_aes_gcm of
 // infiniband/ib_user_ioctl_verbs.h, 56 bytes.
 type FlowActionESPKeymatAESGCM struct {
-	_      structs.HostLayout
-	IV     uint64    // __aligned_u64 iv
-	IVAlgo uint32    // __u32 iv_algo
-	Salt   uint32    // __u32 salt
-	IcvLen uint32    // __u32 icv_len
-	KeyLen uint32    // __u32 key_len
+	_ structs.HostLayout
+
+	// IV is the first initialisation vector.
+	IV uint64 // __aligned_u64 iv
+
+	// IVAlgo says how further initialisation vectors come about.
+	IVAlgo FlowActionESPKeymatAESGCMIVAlgo // __u32 iv_algo
+
+	// Salt is the salt.
+	Salt uint32 // __u32 salt
+
+	// IcvLen is the length of the integrity check value.
+	IcvLen uint32 // __u32 icv_len
+
+	// KeyLen is the length of the key.
+	KeyLen uint32 // __u32 key_len
+
+	// AESKey is the key.
 	AESKey [8]uint32 // __u32 aes_key[8]
 }
 
@@ -2758,10 +2977,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPKeymatAESGCM{})-8]
 }
 
-// FlowActionESPReplayBmp is C's struct ib_uverbs_flow_action_esp_replay_bmp of
+// FlowActionESPReplayBmp is protection against replay by a bitmap.
+//
+// It is C's struct ib_uverbs_flow_action_esp_replay_bmp of
 // infiniband/ib_user_ioctl_verbs.h, 4 bytes.
 type FlowActionESPReplayBmp struct {
-	_    structs.HostLayout
+	_ structs.HostLayout
+
+	// Size is how many sequence numbers it covers.
 	Size uint32 // __u32 size
 }
 
@@ -2771,8 +2994,11 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPReplayBmp{})-4]
 }
 
-// FlowActionESPEncap is C's struct ib_uverbs_flow_action_esp_encap of
-// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESPEncap is one of the headers that packets are wrapped in, and leads to
+// the next.
+//
+// It is C's struct ib_uverbs_flow_action_esp_encap of infiniband/ib_user_ioctl_verbs.h,
+// 24 bytes.
 type FlowActionESPEncap struct {
 	_           structs.HostLayout
 	valPtrUnion struct {
@@ -2783,12 +3009,17 @@ type FlowActionESPEncap struct {
 		_    [0]uint64
 		data [8]byte
 	} // union: see the methods
-	Len  uint16 // __u16 len
+
+	// Len is the length of the filter struct in bytes.
+	Len uint16 // __u16 len
+
+	// Type is a value of FlowSpecType: the kind of header.
 	Type uint16 // __u16 type
 	_    [4]byte
 }
 
-// ValPtr reads the member void *val_ptr.
+// ValPtr reads the member void *val_ptr. It is the address of the header, in a filter
+// struct such as FlowIPv4Filter.
 func (s *FlowActionESPEncap) ValPtr() uintptr {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uintptr)(unsafe.Pointer(&s.valPtrUnion))
@@ -2800,7 +3031,8 @@ func (s *FlowActionESPEncap) SetValPtr(v uintptr) {
 	*(*uintptr)(unsafe.Pointer(&s.valPtrUnion)) = v
 }
 
-// ValPtrDataU64 reads the member __aligned_u64 val_ptr_data_u64.
+// ValPtrDataU64 reads the member __aligned_u64 val_ptr_data_u64. It is the same as 64
+// bits.
 func (s *FlowActionESPEncap) ValPtrDataU64() uint64 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint64)(unsafe.Pointer(&s.valPtrUnion))
@@ -2812,7 +3044,8 @@ func (s *FlowActionESPEncap) SetValPtrDataU64(v uint64) {
 	*(*uint64)(unsafe.Pointer(&s.valPtrUnion)) = v
 }
 
-// NextPtr reads the member struct ib_uverbs_flow_action_esp_encap *next_ptr.
+// NextPtr reads the member struct ib_uverbs_flow_action_esp_encap *next_ptr. It is the
+// next header, or nil.
 func (s *FlowActionESPEncap) NextPtr() *FlowActionESPEncap {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(**FlowActionESPEncap)(unsafe.Pointer(&s.nextPtrUnion))
@@ -2824,7 +3057,8 @@ func (s *FlowActionESPEncap) SetNextPtr(v *FlowActionESPEncap) {
 	*(**FlowActionESPEncap)(unsafe.Pointer(&s.nextPtrUnion)) = v
 }
 
-// NextPtrDataU64 reads the member __aligned_u64 next_ptr_data_u64.
+// NextPtrDataU64 reads the member __aligned_u64 next_ptr_data_u64. It is the same as 64
+// bits.
 func (s *FlowActionESPEncap) NextPtrDataU64() uint64 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return *(*uint64)(unsafe.Pointer(&s.nextPtrUnion))
@@ -2845,14 +3079,28 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPEncap{})-8]
 }
 
-// FlowActionESP is C's struct ib_uverbs_flow_action_esp of
-// infiniband/ib_user_ioctl_verbs.h, 24 bytes.
+// FlowActionESP is what to do to IPsec packets.
+//
+// It is C's struct ib_uverbs_flow_action_esp of infiniband/ib_user_ioctl_verbs.h, 24
+// bytes.
 type FlowActionESP struct {
-	_             structs.HostLayout
-	Spi           uint32 // __u32 spi
-	Seq           uint32 // __u32 seq
-	TfcPad        uint32 // __u32 tfc_pad
-	Flags         uint32 // __u32 flags
+	_ structs.HostLayout
+
+	// Spi is the security parameters index of the packets, with full offload.
+	Spi uint32 // __u32 spi
+
+	// Seq has the lower 32 bits of the first sequence number, with full offload.
+	Seq uint32 // __u32 seq
+
+	// TfcPad says how much padding is to hide the pattern of the traffic, with full
+	// offload; 0 is none.
+	TfcPad uint32 // __u32 tfc_pad
+
+	// Flags says how it is done.
+	Flags FlowActionESPFlags // __u32 flags
+
+	// HardLimitPkts is how many packets the key may be used for, with full offload;
+	// those after them are dropped.
 	HardLimitPkts uint64 // __aligned_u64 hard_limit_pkts
 }
 
@@ -2871,11 +3119,19 @@ func _() {
 // It is C's struct ib_uverbs_query_port_resp_ex of infiniband/ib_user_ioctl_verbs.h, 48
 // bytes.
 type IBUverbsQueryPortRespEx struct {
-	_             structs.HostLayout
-	LegacyResp    IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
-	PortCapFlags2 uint16                // __u16 port_cap_flags2
-	Reserved      [2]uint8              // __u8 reserved[2]
-	ActiveSpeedEx uint32                // __u32 active_speed_ex, since rdma-core 49.0
+	_ structs.HostLayout
+
+	// LegacyResp is what older kernels answer.
+	LegacyResp IBUverbsQueryPortResp // struct ib_uverbs_query_port_resp legacy_resp
+
+	// PortCapFlags2 has bits of PortCapFlags2.
+	PortCapFlags2 uint16 // __u16 port_cap_flags2
+
+	// Reserved has no meaning.
+	Reserved [2]uint8 // __u8 reserved[2]
+
+	// ActiveSpeedEx is the speed of a lane, as PortAttr has it.
+	ActiveSpeedEx uint32 // __u32 active_speed_ex, since rdma-core 49.0
 }
 
 func _() {
@@ -2931,16 +3187,30 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(IBUverbsGIDEntry{})-8]
 }
 
-// IBUverbsBufferDesc is C's struct ib_uverbs_buffer_desc of
-// infiniband/ib_user_ioctl_verbs.h, 32 bytes, since rdma-core 64.0.
+// IBUverbsBufferDesc describes a buffer for the kernel's interface.
+//
+// It is C's struct ib_uverbs_buffer_desc of infiniband/ib_user_ioctl_verbs.h, 32 bytes,
+// since rdma-core 64.0.
 type IBUverbsBufferDesc struct {
-	_             structs.HostLayout
-	Type          uint32 // __u32 type
-	FD            int32  // __s32 fd
-	Flags         uint32 // __u32 flags
+	_ structs.HostLayout
+
+	// Type is where it is.
+	Type IBUverbsBufferType // __u32 type
+
+	// FD is the DMA-buf, as an open file.
+	FD int32 // __s32 fd
+
+	// Flags has flags that the kernel must know, or else it refuses; none, today.
+	Flags uint32 // __u32 flags
+
+	// OptionalFlags has flags that the kernel may ignore; none, today.
 	OptionalFlags uint32 // __u32 optional_flags
-	Addr          uint64 // __aligned_u64 addr
-	Length        uint64 // __aligned_u64 length
+
+	// Addr is the address in the process, or the offset in the DMA-buf.
+	Addr uint64 // __aligned_u64 addr
+
+	// Length is the length in bytes.
+	Length uint64 // __aligned_u64 length
 }
 
 func _() {
@@ -2960,19 +3230,20 @@ func _() {
 type GIDEntry struct {
 	_ structs.HostLayout
 
-	// The GID.
+	// GID is the GID itself.
 	GID GID // union ibv_gid gid
 
-	// Where in the table it stands, from 0; this is what GlobalRoute's SGIDIndex wants.
+	// GIDIndex is the entry's number in the table, from 0; this is what GlobalRoute's
+	// SGIDIndex wants.
 	GIDIndex uint32 // uint32_t gid_index
 
-	// The port, from 1.
+	// PortNum is the port, from 1.
 	PortNum uint32 // uint32_t port_num
 
-	// What packets with it look like.
+	// GIDType is what packets with it look like.
 	GIDType GIDType // uint32_t gid_type
 
-	// The index of the network interface that it comes from, or 0.
+	// NdevIfindex is the index of the network interface that it comes from, or 0.
 	NdevIfindex uint32 // uint32_t ndev_ifindex
 }
 
@@ -2992,13 +3263,13 @@ func _() {
 type AllocDMAttr struct {
 	_ structs.HostLayout
 
-	// In bytes.
+	// Length is the length in bytes.
 	Length uint64 // size_t length
 
-	// The alignment as a power of 2.
+	// LogAlignReq is the alignment as a logarithm: n stands for 2^n bytes.
 	LogAlignReq uint32 // uint32_t log_align_req
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -3027,19 +3298,19 @@ type DMMemcpyFromDMFunc uintptr
 type DM struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// Copies from the program into it.
+	// MemcpyToDM copies from the program into it.
 	MemcpyToDM DMMemcpyToDMFunc // int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t)
 
-	// Copies from it to the program.
+	// MemcpyFromDM copies from it to the program.
 	MemcpyFromDM DMMemcpyFromDMFunc // int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t)
 
-	// Whether Handle is there.
+	// CompMask says whether Handle is there.
 	CompMask DMMask // uint32_t comp_mask
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle, since rdma-core 35.0
 }
 
@@ -3059,19 +3330,20 @@ func _() {
 type TMCaps struct {
 	_ structs.HostLayout
 
-	// The largest header of a rendezvous, in bytes.
+	// MaxRndvHdrSize is the largest header of a rendezvous, in bytes.
 	MaxRndvHdrSize uint32 // uint32_t max_rndv_hdr_size
 
-	// The most tagged buffers of a shared receive queue.
+	// MaxNumTags is the greatest number of tagged buffers of a shared receive queue.
 	MaxNumTags uint32 // uint32_t max_num_tags
 
-	// The kinds of queue pairs.
+	// Flags says which kinds of queue pairs match tags.
 	Flags TMCapFlags // uint32_t flags
 
-	// The most operations on the list of tagged buffers under way.
+	// MaxOps is the greatest number of operations on the list of tagged buffers under
+	// way.
 	MaxOps uint32 // uint32_t max_ops
 
-	// The most scatter/gather entries of a tagged buffer.
+	// MaxSGE is the greatest number of scatter/gather entries of a tagged buffer.
 	MaxSGE uint32 // uint32_t max_sge
 }
 
@@ -3091,10 +3363,10 @@ func _() {
 type CQModerationCaps struct {
 	_ structs.HostLayout
 
-	// At most for so many completions.
+	// MaxCQCount is for how many completions they can be held back at most.
 	MaxCQCount uint16 // uint16_t max_cq_count
 
-	// At most for so many microseconds.
+	// MaxCQPeriod is for how many microseconds they can be held back at most.
 	MaxCQPeriod uint16 // uint16_t max_cq_period
 }
 
@@ -3112,13 +3384,13 @@ func _() {
 type PCIAtomicCaps struct {
 	_ structs.HostLayout
 
-	// Fetch-and-add.
+	// FetchAdd is for fetch-and-add.
 	FetchAdd uint16 // uint16_t fetch_add
 
-	// Swap without a condition.
+	// Swap is for a swap without a condition.
 	Swap uint16 // uint16_t swap
 
-	// Compare-and-swap.
+	// CompareSwap is for compare-and-swap.
 	CompareSwap uint16 // uint16_t compare_swap
 }
 
@@ -3137,58 +3409,60 @@ func _() {
 type DeviceAttrEx struct {
 	_ structs.HostLayout
 
-	// What DeviceAttr has.
+	// OrigAttr is what DeviceAttr has.
 	OrigAttr DeviceAttr // struct ibv_device_attr orig_attr
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 	_        [4]byte
 
-	// On-demand paging.
+	// ODPCaps is about on-demand paging.
 	ODPCaps ODPCaps // struct ibv_odp_caps odp_caps
 
-	// The bits that completion timestamps have, or 0 if there are none.
+	// CompletionTimestampMask has the bits that completion timestamps have, or is 0 if
+	// there are none.
 	CompletionTimestampMask uint64 // uint64_t completion_timestamp_mask
 
-	// The frequency of the timestamps' clock in kHz, or 0 if it has none.
+	// HCACoreClock is the frequency of the timestamps' clock in kHz, or 0 if it has
+	// none.
 	HCACoreClock uint64 // uint64_t hca_core_clock
 
-	// DeviceCapFlags, and those above 32 bits.
+	// DeviceCapFlagsEx has the bits of DeviceCapFlags, and those above 32 bits.
 	DeviceCapFlagsEx uint64 // uint64_t device_cap_flags_ex
 
-	// TCP segmentation by the device.
+	// TSOCaps is about TCP segmentation by the device.
 	TSOCaps TSOCaps // struct ibv_tso_caps tso_caps
 
-	// Spreading of received packets over queues.
+	// RSSCaps is about the spreading of received packets over queues.
 	RSSCaps RSSCaps // struct ibv_rss_caps rss_caps
 
-	// The most receive work queues.
+	// MaxWQTypeRQ is the greatest number of receive work queues.
 	MaxWQTypeRQ uint32 // uint32_t max_wq_type_rq
 
-	// Limits of a send queue's rate.
+	// PacketPacingCaps is about limits of a send queue's rate.
 	PacketPacingCaps PacketPacingCaps // struct ibv_packet_pacing_caps packet_pacing_caps
 
-	// What can be done to raw packets.
+	// RawPacketCaps is what can be done to raw packets.
 	RawPacketCaps RawPacketCaps // uint32_t raw_packet_caps
 
-	// Tag matching by the device.
+	// TMCaps is about tag matching by the device.
 	TMCaps TMCaps // struct ibv_tm_caps tm_caps
 
-	// Limits of holding back completion events.
+	// CQModCaps is about holding back completion events.
 	CQModCaps CQModerationCaps // struct ibv_cq_moderation_caps cq_mod_caps
 	_         [4]byte
 
-	// The device's own memory, in bytes.
+	// MaxDMSize is the device's own memory, in bytes.
 	MaxDMSize uint64 // uint64_t max_dm_size
 
-	// Atomic operations over PCI.
+	// PCIAtomicCaps is about atomic operations over PCI.
 	PCIAtomicCaps PCIAtomicCaps // struct ibv_pci_atomic_caps pci_atomic_caps
 	_             [2]byte
 
-	// On-demand paging with XRC.
+	// XRCODPCaps says which operations may touch memory that is not pinned, on XRC.
 	XRCODPCaps ODPTransportCapBits // uint32_t xrc_odp_caps
 
-	// How many ports it has, where 255 are not enough.
+	// PhysPortCntEx is how many ports the device has, where 255 are not enough.
 	PhysPortCntEx uint32 // uint32_t phys_port_cnt_ex, since rdma-core 35.0
 }
 
@@ -3220,76 +3494,82 @@ func _() {
 type PortAttr struct {
 	_ structs.HostLayout
 
-	// How far it is up.
+	// State says how far the port is up.
 	State PortState // enum ibv_port_state state
 
-	// The largest MTU that it can have.
+	// MaxMTU is the largest MTU that the port can have.
 	MaxMTU MTU // enum ibv_mtu max_mtu
 
-	// The MTU that it has: the limit of a PathMTU and of UD messages.
+	// ActiveMTU is the MTU that the port has: the limit of a PathMTU and of UD
+	// messages.
 	ActiveMTU MTU // enum ibv_mtu active_mtu
 
-	// How many entries its GID table has, empty ones included.
+	// GIDTblLen is how many entries the port's GID table has, empty ones included.
 	GIDTblLen int32 // int gid_tbl_len
 
-	// What it can do; of use to whoever manages the subnet.
+	// PortCapFlags says what the port can do; of use to whoever manages the subnet.
 	PortCapFlags PortCapFlags // uint32_t port_cap_flags
 
-	// The longest message of a connected queue pair, in bytes.
+	// MaxMsgSz is the longest message of a connected queue pair, in bytes.
 	MaxMsgSz uint32 // uint32_t max_msg_sz
 
-	// How many messages had a wrong P_Key.
+	// BadPKeyCntr is how many messages had a wrong P_Key.
 	BadPKeyCntr uint32 // uint32_t bad_pkey_cntr
 
-	// How many messages had a wrong Q_Key.
+	// QKeyViolCntr is how many messages had a wrong Q_Key.
 	QKeyViolCntr uint32 // uint32_t qkey_viol_cntr
 
-	// How many entries its P_Key table has, empty ones included.
+	// PKeyTblLen is how many entries the port's P_Key table has, empty ones included.
 	PKeyTblLen uint16 // uint16_t pkey_tbl_len
 
-	// Its LID, the first of them; 0 with RoCE.
+	// LID is the port's LID, the first of them; 0 with RoCE.
 	LID uint16 // uint16_t lid
 
-	// The subnet manager's LID.
+	// SMLID is the subnet manager's LID.
 	SMLID uint16 // uint16_t sm_lid
 
-	// How many low bits of its LIDs are path bits: it has 2^LMC LIDs.
+	// LMC is how many low bits of the port's LIDs are path bits: it has 2^LMC LIDs.
 	LMC uint8 // uint8_t lmc
 
-	// The virtual lanes that it has, as a code: 1 for one, 2 for two, 3 for four, 4 for
-	// eight, 5 for fifteen.
+	// MaxVLNum says how many virtual lanes the port has, as a code: 1 for one, 2 for
+	// two, 3 for four, 4 for eight, 5 for fifteen.
 	MaxVLNum uint8 // uint8_t max_vl_num
 
-	// The service level to the subnet manager.
+	// SMSL is the service level to the subnet manager.
 	SMSL uint8 // uint8_t sm_sl
 
-	// How long a packet may take across the subnet: 4.096 microseconds * 2^n.
+	// SubnetTimeout says how long a packet may take across the subnet: 4.096
+	// microseconds * 2^n.
 	SubnetTimeout uint8 // uint8_t subnet_timeout
 
-	// How the subnet manager has initialised it.
+	// InitTypeReply says how the subnet manager has initialised the port.
 	InitTypeReply uint8 // uint8_t init_type_reply
 
-	// The lanes that it uses, as a code: 1 for one, 2 for 4, 4 for 8, 8 for 12, 16 for
-	// 2.
+	// ActiveWidth says how many lanes the port uses, as a code: 1 for one, 2 for 4, 4
+	// for 8, 8 for 12, 16 for 2.
 	ActiveWidth uint8 // uint8_t active_width
 
-	// The speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8 for 10, 16 for
-	// 14, 32 for 25, 64 for 50, 128 for 100.
+	// ActiveSpeed is the speed of a lane, as a code: 1 for 2.5 Gbit/s, 2 for 5, 4 and 8
+	// for 10, 16 for 14, 32 for 25, 64 for 50, 128 for 100.
 	ActiveSpeed uint8 // uint8_t active_speed
 
-	// The link itself, as a code: 1 sleeps, 2 looks for a partner, 3 is disabled, 4
-	// trains, 5 is up, 6 recovers from an error, 7 tests.
+	// PhysState is the state of the link itself, as a code: 1 sleeps, 2 looks for a
+	// partner, 3 is disabled, 4 trains, 5 is up, 6 recovers from an error, 7 tests.
 	PhysState uint8 // uint8_t phys_state
 
-	// What it is a port of, one of LinkLayerInfiniband and its like.
+	// LinkLayer is what the port is of, one of LinkLayerInfiniband and its like.
 	LinkLayer uint8 // uint8_t link_layer
 
-	// Bits of IBUverbsQueryPortFlags: whether every address must have a GRH.
+	// Flags has bits of IBUverbsQueryPortFlags: whether every address must have a GRH.
 	Flags uint8 // uint8_t flags
 
-	// Bits of PortCapFlags2.
+	// PortCapFlags2 has bits of PortCapFlags2.
 	PortCapFlags2 uint16 // uint16_t port_cap_flags2
 	_             [2]byte
+
+	// ActiveSpeedEx is the speed of a lane by ActiveSpeed's code, with 256 for 200
+	// Gbit/s, which ActiveSpeed has no room for and tells as 128. 0 says to read
+	// ActiveSpeed.
 	ActiveSpeedEx uint32 // uint32_t active_speed_ex, since rdma-core 49.0
 }
 
@@ -3321,9 +3601,14 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PortAttr{})-4]
 }
 
-// DMAH is C's struct ibv_dmah of infiniband/verbs.h, 8 bytes, since rdma-core 59.0.
+// DMAH is a DMA handle: hints for how the device reaches memory over PCI, given to
+// memory regions when they are registered.
+//
+// It is C's struct ibv_dmah of infiniband/verbs.h, 8 bytes, since rdma-core 59.0.
 type DMAH struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -3333,13 +3618,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DMAH{})-8]
 }
 
-// TDInitAttr is for wishes of a later time.
+// TDInitAttr is there for options of later releases.
 //
 // It is C's struct ibv_td_init_attr of infiniband/verbs.h, 4 bytes.
 type TDInitAttr struct {
 	_ structs.HostLayout
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -3357,7 +3642,7 @@ func _() {
 type TD struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -3367,21 +3652,46 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(TD{})-8]
 }
 
-// MRInitAttr is C's struct ibv_mr_init_attr of infiniband/verbs.h, 72 bytes, since
-// rdma-core 59.0.
+// MRInitAttr describes a memory region to be registered, of a process's memory or of a
+// DMA-buf. One of Addr and FD must be there; both may not.
+//
+// It is C's struct ibv_mr_init_attr of infiniband/verbs.h, 72 bytes, since rdma-core
+// 59.0.
 type MRInitAttr struct {
-	_        structs.HostLayout
-	Length   uint64 // size_t length
-	Access   int32  // int access
-	_        [4]byte
-	CompMask uint64  // uint64_t comp_mask
-	IOVA     uint64  // uint64_t iova
-	Addr     uintptr // void *addr
-	FD       int32   // int fd
-	_        [4]byte
+	_ structs.HostLayout
+
+	// Length is the length in bytes.
+	Length uint64 // size_t length
+
+	// Access is what may be done to the region.
+	Access AccessFlags // int access
+	_      [4]byte
+
+	// CompMask has bits of MRInitAttrMask: which of the members below count.
+	CompMask uint64 // uint64_t comp_mask
+
+	// IOVA is the address at which the region begins for the device and for peers,
+	// instead of its address in the process.
+	IOVA uint64 // uint64_t iova
+
+	// Addr is the address of the first byte in this process. With Buf it is in that
+	// buffer.
+	Addr uintptr // void *addr
+
+	// FD is the DMA-buf, as an open file.
+	FD int32 // int fd
+	_  [4]byte
+
+	// FDOffset is where in the DMA-buf the region begins, in bytes.
 	FDOffset uint64 // uint64_t fd_offset
-	DMAH     *DMAH  // struct ibv_dmah *dmah
-	Buf      *Buf   // struct ibv_buf *buf, since rdma-core 64.0
+
+	// DMAH has the hints for the device's accesses, or is nil.
+	DMAH *DMAH // struct ibv_dmah *dmah
+
+	// Buf is the buffer of the library's allocation that the memory belongs to, of the
+	// same protection domain. Addr must be there too; FD and FDOffset may not, nor IOVA
+	// if it is a DMA-buf.
+	Buf *Buf // struct ibv_buf *buf, since rdma-core 64.0
 }
 
 func _() {
@@ -3404,10 +3714,11 @@ func _() {
 type TMCap struct {
 	_ structs.HostLayout
 
-	// The most tagged buffers.
+	// MaxNumTags is the greatest number of tagged buffers.
 	MaxNumTags uint32 // uint32_t max_num_tags
 
-	// The most operations on the list of tagged buffers under way.
+	// MaxOps is the greatest number of operations on the list of tagged buffers under
+	// way.
 	MaxOps uint32 // uint32_t max_ops
 }
 
@@ -3424,29 +3735,29 @@ func _() {
 type SRQInitAttrEx struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// SRQContext is the caller's own number.
 	SRQContext uintptr // void *srq_context
 
-	// How large it is.
+	// Attr says how large it is.
 	Attr SRQAttr // struct ibv_srq_attr attr
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask SRQInitAttrMask // uint32_t comp_mask
 
-	// Its kind.
+	// SRQType says which kind it is.
 	SRQType SRQType // enum ibv_srq_type srq_type
 	_       [4]byte
 
-	// The protection domain, which every kind must have.
+	// PD is the protection domain, which every kind must have.
 	PD *PD // struct ibv_pd *pd
 
-	// The XRC domain, for XRC.
+	// XRCD is the XRC domain, for XRC.
 	XRCD *XRCD // struct ibv_xrcd *xrcd
 
-	// Where receives complete, for XRC and for tags.
+	// CQ is where receives complete, for XRC and for tags.
 	CQ *CQ // struct ibv_cq *cq
 
-	// How much it matches tags.
+	// TMCap says how much it matches tags.
 	TMCap TMCap // struct ibv_tm_cap tm_cap
 }
 
@@ -3470,55 +3781,58 @@ func _() {
 type QPInitAttrEx struct {
 	_ structs.HostLayout
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// Where sends complete.
+	// SendCQ is where sends complete.
 	SendCQ *CQ // struct ibv_cq *send_cq
 
-	// Where receives complete; it may be the same.
+	// RecvCQ is where receives complete; it may be the same.
 	RecvCQ *CQ // struct ibv_cq *recv_cq
 
-	// The shared receive queue, or nil for a receive queue of its own.
+	// SRQ is the shared receive queue, or nil for a receive queue of its own.
 	SRQ *SRQ // struct ibv_srq *srq
 
-	// How large its queues are.
+	// Cap says how large the queues are.
 	Cap QPCap // struct ibv_qp_cap cap
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 
-	// 1 if every send completes visibly, 0 if only those with SendSignaled do.
+	// SQSigAll is 1 if every send completes visibly, 0 if only those with SendSignaled
+	// do.
 	SQSigAll int32 // int sq_sig_all
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask QPInitAttrMask // uint32_t comp_mask
 
-	// The protection domain; everything but the receiving end of XRC must have one.
+	// PD is the protection domain; everything but the receiving end of XRC must have
+	// one.
 	PD *PD // struct ibv_pd *pd
 
-	// The XRC domain, for the receiving end of XRC.
+	// XRCD is the XRC domain, for the receiving end of XRC.
 	XRCD *XRCD // struct ibv_xrcd *xrcd
 
-	// How it is made.
+	// CreateFlags says how it is made.
 	CreateFlags QPCreateFlags // uint32_t create_flags
 
-	// The longest header of a send with TCP segmentation, in bytes.
+	// MaxTSOHeader is the longest header of a send with TCP segmentation, in bytes.
 	MaxTSOHeader uint16 // uint16_t max_tso_header
 	_            [2]byte
 
-	// The work queues that received packets are spread over, in place of a receive
-	// queue.
+	// RWQIndTbl has the work queues that received packets are spread over, in place of
+	// a receive queue.
 	RWQIndTbl *RWQIndTable // struct ibv_rwq_ind_table *rwq_ind_tbl
 
-	// How received packets are spread.
+	// RxHashConf says how received packets are spread.
 	RxHashConf RxHashConf // struct ibv_rx_hash_conf rx_hash_conf
 
-	// The number to send with, if CreateFlags says so.
+	// SourceQPN is the number to send with, if CreateFlags says so.
 	SourceQPN uint32 // uint32_t source_qpn
 	_         [4]byte
 
-	// Bits of QPCreateSendOpsFlags: what it shall be able to post as a QPEx.
+	// SendOpsFlags has bits of QPCreateSendOpsFlags: what it shall be able to post as a
+	// QPEx.
 	SendOpsFlags uint64 // uint64_t send_ops_flags
 }
 
@@ -3549,17 +3863,17 @@ func _() {
 type QPRateLimitAttr struct {
 	_ structs.HostLayout
 
-	// In kbit/s; 0 is no limit.
+	// RateLimit is in kbit/s; 0 is no limit.
 	RateLimit uint32 // uint32_t rate_limit
 
-	// The most bytes at once, or 0 for the device's choice.
+	// MaxBurstSz is the greatest number of bytes at once, or 0 for the device's choice.
 	MaxBurstSz uint32 // uint32_t max_burst_sz
 
-	// The usual size of its packets in bytes, or 0 if it is not known.
+	// TypicalPktSz is the usual size of its packets in bytes, or 0 if it is not known.
 	TypicalPktSz uint16 // uint16_t typical_pkt_sz
 	_            [2]byte
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -3578,10 +3892,10 @@ func _() {
 type DataBuf struct {
 	_ structs.HostLayout
 
-	// The address of the first byte.
+	// Addr is the address of the first byte.
 	Addr uintptr // void *addr
 
-	// In bytes.
+	// Length is the length in bytes.
 	Length uint64 // size_t length
 }
 
@@ -3592,10 +3906,16 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DataBuf{})-8]
 }
 
-// FDArr is C's struct ibv_fd_arr of infiniband/verbs.h, 16 bytes, since rdma-core 57.0.
+// FDArr is a list of file descriptors.
+//
+// It is C's struct ibv_fd_arr of infiniband/verbs.h, 16 bytes, since rdma-core 57.0.
 type FDArr struct {
-	_     structs.HostLayout
-	Arr   *int32 // int *arr
+	_ structs.HostLayout
+
+	// Arr is the first of the file descriptors.
+	Arr *int32 // int *arr
+
+	// Count is how many there are.
 	Count uint32 // uint32_t count
 	_     [4]byte
 }
@@ -3612,20 +3932,21 @@ func _() {
 type OpsWRTMAdd struct {
 	_ structs.HostLayout
 
-	// The caller's own number, handed back when a message has arrived in the buffer.
+	// RecvWRID is the caller's own number, handed back when a message has arrived in
+	// the buffer.
 	RecvWRID uint64 // uint64_t recv_wr_id
 
-	// The pieces of the buffer, in order.
+	// SGList points to the pieces of the buffer, in order.
 	SGList *SGE // struct ibv_sge *sg_list
 
-	// How many entries SGList points to.
+	// NumSGE is how many entries SGList points to.
 	NumSGE int32 // int num_sge
 	_      [4]byte
 
-	// The tag to be matched.
+	// Tag is the tag to be matched.
 	Tag uint64 // uint64_t tag
 
-	// Which bits of the tag count.
+	// Mask says which bits of the tag count.
 	Mask uint64 // uint64_t mask
 }
 
@@ -3654,13 +3975,14 @@ func _() {
 type OpsWRTM struct {
 	_ structs.HostLayout
 
-	// How many unexpected messages the program has taken.
+	// UnexpectedCnt is how many unexpected messages the program has taken.
 	UnexpectedCnt uint32 // uint32_t unexpected_cnt
 
-	// The tagged buffer: an answer when one is added, which names it for its removal.
+	// Handle is the tagged buffer: an answer when one is added, which names it for its
+	// removal.
 	Handle uint32 // uint32_t handle
 
-	// It holds the buffer to be added.
+	// Add holds the buffer to be added.
 	Add OpsWRTMAdd // struct {...} add
 }
 
@@ -3678,19 +4000,19 @@ func _() {
 type OpsWR struct {
 	_ structs.HostLayout
 
-	// The caller's own number, handed back in the completion.
+	// WRID is the caller's own number, handed back in the completion.
 	WRID uint64 // uint64_t wr_id
 
-	// The next work request of the chain, or nil at its end.
+	// Next is the next work request of the chain, or nil at its end.
 	Next *OpsWR // struct ibv_ops_wr *next
 
-	// The operation.
+	// Opcode is the operation.
 	Opcode OpsWROpcode // enum ibv_ops_wr_opcode opcode
 
-	// What is reported of it.
+	// Flags is what is reported of it.
 	Flags OpsFlags // int flags
 
-	// It holds what depends on the operation.
+	// TM holds what depends on the operation.
 	TM OpsWRTM // struct {...} tm
 }
 
@@ -3821,13 +4143,14 @@ type QPExWRFlushFunc uintptr
 type ECE struct {
 	_ structs.HostLayout
 
-	// Whose extensions they are, by the IEEE's number.
+	// VendorID says whose extensions they are, by the IEEE's number.
 	VendorID uint32 // uint32_t vendor_id
 
-	// The extensions, as the vendor counts them.
+	// Options has the extensions, as the vendor counts them. Setting them writes back
+	// those that were accepted.
 	Options uint32 // uint32_t options
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -3845,10 +4168,10 @@ func _() {
 type WCTMInfo struct {
 	_ structs.HostLayout
 
-	// The tag.
+	// Tag is the tag.
 	Tag uint64 // uint64_t tag
 
-	// The sender's own number.
+	// Priv is the sender's own number.
 	Priv uint32 // uint32_t priv
 	_    [4]byte
 }
@@ -3877,10 +4200,10 @@ type CQExReadCompletionWallclockNSFunc uintptr
 type ModerateCQ struct {
 	_ structs.HostLayout
 
-	// For so many completions.
+	// CQCount is for how many completions they are held back.
 	CQCount uint16 // uint16_t cq_count
 
-	// For so many microseconds.
+	// CQPeriod is for how many microseconds they are held back.
 	CQPeriod uint16 // uint16_t cq_period
 }
 
@@ -3897,10 +4220,10 @@ func _() {
 type ModifyCQAttr struct {
 	_ structs.HostLayout
 
-	// Which of the members below count.
+	// AttrMask says which of the members below count.
 	AttrMask CQAttrMask // uint32_t attr_mask
 
-	// How long events are held back.
+	// Moderate says how long events are held back.
 	Moderate ModerateCQ // struct ibv_moderate_cq moderate
 }
 
@@ -3917,10 +4240,10 @@ func _() {
 type FlowESPFilter struct {
 	_ structs.HostLayout
 
-	// The security parameters index.
+	// Spi is the security parameters index.
 	Spi uint32 // uint32_t spi
 
-	// The sequence number.
+	// Seq is the sequence number.
 	Seq uint32 // uint32_t seq
 }
 
@@ -3937,17 +4260,17 @@ func _() {
 type FlowSpecESP struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowESPFilter // struct ibv_flow_esp_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowESPFilter // struct ibv_flow_esp_filter mask
 }
 
@@ -3966,13 +4289,13 @@ func _() {
 type FlowGREFilter struct {
 	_ structs.HostLayout
 
-	// The flags, of checksum, key and sequence number, and the version.
+	// CKsRes0Ver has the flags, of checksum, key and sequence number, and the version.
 	CKsRes0Ver uint16 // uint16_t c_ks_res0_ver
 
-	// What is in the packet, as an Ethernet type.
+	// Protocol is what is in the packet, as an Ethernet type.
 	Protocol uint16 // uint16_t protocol
 
-	// The key.
+	// Key is the key.
 	Key uint32 // uint32_t key
 }
 
@@ -3990,17 +4313,17 @@ func _() {
 type FlowSpecGRE struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowGREFilter // struct ibv_flow_gre_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowGREFilter // struct ibv_flow_gre_filter mask
 }
 
@@ -4019,8 +4342,8 @@ func _() {
 type FlowMPLSFilter struct {
 	_ structs.HostLayout
 
-	// All of it: 20 bits of label, 3 of traffic class, 1 for the bottom of the stack, 8
-	// of TTL.
+	// Label is all of it: 20 bits of label, 3 of traffic class, 1 for the bottom of the
+	// stack, 8 of TTL.
 	Label uint32 // uint32_t label
 }
 
@@ -4036,17 +4359,17 @@ func _() {
 type FlowSpecMPLS struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// What the header must have.
+	// Val is what the header must have.
 	Val FlowMPLSFilter // struct ibv_flow_mpls_filter val
 
-	// Which bits of it count; many devices want all of a member or nothing.
+	// Mask says which bits of it count; many devices want all of a member or nothing.
 	Mask FlowMPLSFilter // struct ibv_flow_mpls_filter mask
 }
 
@@ -4065,14 +4388,14 @@ func _() {
 type FlowSpecActionHandle struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// The action.
+	// Action is the action.
 	Action *FlowAction // struct ibv_flow_action *action
 }
 
@@ -4090,14 +4413,14 @@ func _() {
 type FlowSpecCounterAction struct {
 	_ structs.HostLayout
 
-	// Its kind.
+	// Type says which kind it is.
 	Type FlowSpecType // enum ibv_flow_spec_type type
 
-	// Its length in bytes, this struct's.
+	// Size is the struct's length in bytes.
 	Size uint16 // uint16_t size
 	_    [2]byte
 
-	// Where.
+	// Counters is where it is counted.
 	Counters *Counters // struct ibv_counters *counters
 }
 
@@ -4128,84 +4451,88 @@ func (s *FlowSpec) Hdr() *FlowSpecHdr {
 }
 
 // Eth views the bytes of the union as its member struct ibv_flow_spec_eth eth; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the Ethernet header.
 func (s *FlowSpec) Eth() *FlowSpecEth {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecEth)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv4 views the bytes of the union as its member struct ibv_flow_spec_ipv4 ipv4; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the IPv4 addresses.
 func (s *FlowSpec) IPv4() *FlowSpecIPv4 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // TCPUDP views the bytes of the union as its member struct ibv_flow_spec_tcp_udp
-// tcp_udp; the pointer is valid as long as the union is.
+// tcp_udp; the pointer is valid as long as the union is. It is for the TCP or UDP
+// ports.
 func (s *FlowSpec) TCPUDP() *FlowSpecTCPUDP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTCPUDP)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv4Ext views the bytes of the union as its member struct ibv_flow_spec_ipv4_ext
-// ipv4_ext; the pointer is valid as long as the union is.
+// ipv4_ext; the pointer is valid as long as the union is. It is for the IPv4 header.
 func (s *FlowSpec) IPv4Ext() *FlowSpecIPv4Ext {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv4Ext)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // IPv6 views the bytes of the union as its member struct ibv_flow_spec_ipv6 ipv6; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the IPv6 header.
 func (s *FlowSpec) IPv6() *FlowSpecIPv6 {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecIPv6)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // ESP views the bytes of the union as its member struct ibv_flow_spec_esp esp; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the IPsec header.
 func (s *FlowSpec) ESP() *FlowSpecESP {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecESP)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // Tunnel views the bytes of the union as its member struct ibv_flow_spec_tunnel tunnel;
-// the pointer is valid as long as the union is.
+// the pointer is valid as long as the union is. It is for a VXLAN header.
 func (s *FlowSpec) Tunnel() *FlowSpecTunnel {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecTunnel)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // GRE views the bytes of the union as its member struct ibv_flow_spec_gre gre; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for the GRE header.
 func (s *FlowSpec) GRE() *FlowSpecGRE {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecGRE)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // MPLS views the bytes of the union as its member struct ibv_flow_spec_mpls mpls; the
-// pointer is valid as long as the union is.
+// pointer is valid as long as the union is. It is for an MPLS label.
 func (s *FlowSpec) MPLS() *FlowSpecMPLS {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecMPLS)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // FlowTag views the bytes of the union as its member struct ibv_flow_spec_action_tag
-// flow_tag; the pointer is valid as long as the union is.
+// flow_tag; the pointer is valid as long as the union is. It is for the action that
+// puts a number into the completion.
 func (s *FlowSpec) FlowTag() *FlowSpecActionTag {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionTag)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // Drop views the bytes of the union as its member struct ibv_flow_spec_action_drop
-// drop; the pointer is valid as long as the union is.
+// drop; the pointer is valid as long as the union is. It is for the action that drops
+// packets.
 func (s *FlowSpec) Drop() *FlowSpecActionDrop {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionDrop)(unsafe.Pointer(&s.hdrUnion))
 }
 
 // Handle views the bytes of the union as its member struct ibv_flow_spec_action_handle
-// handle; the pointer is valid as long as the union is.
+// handle; the pointer is valid as long as the union is. It is for the action of a
+// FlowAction.
 func (s *FlowSpec) Handle() *FlowSpecActionHandle {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecActionHandle)(unsafe.Pointer(&s.hdrUnion))
@@ -4213,7 +4540,7 @@ func (s *FlowSpec) Handle() *FlowSpecActionHandle {
 
 // FlowCount views the bytes of the union as its member struct
 // ibv_flow_spec_counter_action flow_count; the pointer is valid as long as the union
-// is.
+// is. It is for the action that counts packets.
 func (s *FlowSpec) FlowCount() *FlowSpecCounterAction {
 	// Safe: the union is as large and as aligned as each of its members.
 	return (*FlowSpecCounterAction)(unsafe.Pointer(&s.hdrUnion))
@@ -4231,7 +4558,7 @@ func _() {
 type FlowAction struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -4247,36 +4574,37 @@ func _() {
 type FlowActionESPAttr struct {
 	_ structs.HostLayout
 
-	// What to do.
+	// ESPAttr is what to do.
 	ESPAttr *FlowActionESP // struct ib_uverbs_flow_action_esp *esp_attr
 
-	// The kind of key.
+	// KeymatProto is the kind of key.
 	KeymatProto FlowActionESPKeymat // enum ib_uverbs_flow_action_esp_keymat keymat_proto
 
-	// The length of what KeymatPtr points to, in bytes.
+	// KeymatLen is the length of what KeymatPtr points to, in bytes.
 	KeymatLen uint16 // uint16_t keymat_len
 	_         [2]byte
 
-	// The key, in a struct of its kind.
+	// KeymatPtr is the key, in a struct of its kind.
 	KeymatPtr uintptr // void *keymat_ptr
 
-	// The kind of protection against replay.
+	// ReplayProto is the kind of protection against replay.
 	ReplayProto FlowActionESPReplay // enum ib_uverbs_flow_action_esp_replay replay_proto
 
-	// The length of what ReplayPtr points to, in bytes.
+	// ReplayLen is the length of what ReplayPtr points to, in bytes.
 	ReplayLen uint16 // uint16_t replay_len
 	_         [2]byte
 
-	// The protection, in a struct of its kind.
+	// ReplayPtr is the protection, in a struct of its kind; with full offload.
 	ReplayPtr uintptr // void *replay_ptr
 
-	// What the packet is wrapped in, or nil.
+	// ESPEncap is what the packet is wrapped in, with full offload, or nil.
 	ESPEncap *FlowActionESPEncap // struct ib_uverbs_flow_action_esp_encap *esp_encap
 
-	// Whether ESN counts.
+	// CompMask says whether ESN counts.
 	CompMask FlowActionESPMask // uint32_t comp_mask
 
-	// The upper half of an extended sequence number.
+	// ESN is the upper half of the extended sequence number to begin with. Without full
+	// offload it must be brought up to date every 2^31 packets.
 	ESN uint32 // uint32_t esn
 }
 
@@ -4295,197 +4623,54 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowActionESPAttr{})-8]
 }
 
-// ContextOpsCompatQueryDeviceFunc is the address of a C function, or 0: the type of
-// _compat_query_device in struct ibv_context_ops, in C int
-// (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *).
-type ContextOpsCompatQueryDeviceFunc uintptr
-
-// ContextOpsCompatQueryPortFunc is the address of a C function, or 0: the type of
-// _compat_query_port in struct ibv_context_ops, in C int (*_compat_query_port)(struct
-// ibv_context *, uint8_t, struct _compat_ibv_port_attr *).
-type ContextOpsCompatQueryPortFunc uintptr
-
-// ContextOpsCompatAllocPDFunc is the address of a C function, or 0: the type of
-// _compat_alloc_pd in struct ibv_context_ops, in C void *(*_compat_alloc_pd)(void).
-type ContextOpsCompatAllocPDFunc uintptr
-
-// ContextOpsCompatDeallocPDFunc is the address of a C function, or 0: the type of
-// _compat_dealloc_pd in struct ibv_context_ops, in C void *(*_compat_dealloc_pd)(void).
-type ContextOpsCompatDeallocPDFunc uintptr
-
-// ContextOpsCompatRegMRFunc is the address of a C function, or 0: the type of
-// _compat_reg_mr in struct ibv_context_ops, in C void *(*_compat_reg_mr)(void).
-type ContextOpsCompatRegMRFunc uintptr
-
-// ContextOpsCompatReregMRFunc is the address of a C function, or 0: the type of
-// _compat_rereg_mr in struct ibv_context_ops, in C void *(*_compat_rereg_mr)(void).
-type ContextOpsCompatReregMRFunc uintptr
-
-// ContextOpsCompatDeregMRFunc is the address of a C function, or 0: the type of
-// _compat_dereg_mr in struct ibv_context_ops, in C void *(*_compat_dereg_mr)(void).
-type ContextOpsCompatDeregMRFunc uintptr
-
-// ContextOpsCompatCreateCQFunc is the address of a C function, or 0: the type of
-// _compat_create_cq in struct ibv_context_ops, in C void *(*_compat_create_cq)(void).
-type ContextOpsCompatCreateCQFunc uintptr
-
-// ContextOpsCompatCQEventFunc is the address of a C function, or 0: the type of
-// _compat_cq_event in struct ibv_context_ops, in C void *(*_compat_cq_event)(void).
-type ContextOpsCompatCQEventFunc uintptr
-
-// ContextOpsCompatResizeCQFunc is the address of a C function, or 0: the type of
-// _compat_resize_cq in struct ibv_context_ops, in C void *(*_compat_resize_cq)(void).
-type ContextOpsCompatResizeCQFunc uintptr
-
-// ContextOpsCompatDestroyCQFunc is the address of a C function, or 0: the type of
-// _compat_destroy_cq in struct ibv_context_ops, in C void *(*_compat_destroy_cq)(void).
-type ContextOpsCompatDestroyCQFunc uintptr
-
-// ContextOpsCompatCreateSRQFunc is the address of a C function, or 0: the type of
-// _compat_create_srq in struct ibv_context_ops, in C void *(*_compat_create_srq)(void).
-type ContextOpsCompatCreateSRQFunc uintptr
-
-// ContextOpsCompatModifySRQFunc is the address of a C function, or 0: the type of
-// _compat_modify_srq in struct ibv_context_ops, in C void *(*_compat_modify_srq)(void).
-type ContextOpsCompatModifySRQFunc uintptr
-
-// ContextOpsCompatQuerySRQFunc is the address of a C function, or 0: the type of
-// _compat_query_srq in struct ibv_context_ops, in C void *(*_compat_query_srq)(void).
-type ContextOpsCompatQuerySRQFunc uintptr
-
-// ContextOpsCompatDestroySRQFunc is the address of a C function, or 0: the type of
-// _compat_destroy_srq in struct ibv_context_ops, in C void
-// *(*_compat_destroy_srq)(void).
-type ContextOpsCompatDestroySRQFunc uintptr
-
-// ContextOpsCompatCreateQPFunc is the address of a C function, or 0: the type of
-// _compat_create_qp in struct ibv_context_ops, in C void *(*_compat_create_qp)(void).
-type ContextOpsCompatCreateQPFunc uintptr
-
-// ContextOpsCompatQueryQPFunc is the address of a C function, or 0: the type of
-// _compat_query_qp in struct ibv_context_ops, in C void *(*_compat_query_qp)(void).
-type ContextOpsCompatQueryQPFunc uintptr
-
-// ContextOpsCompatModifyQPFunc is the address of a C function, or 0: the type of
-// _compat_modify_qp in struct ibv_context_ops, in C void *(*_compat_modify_qp)(void).
-type ContextOpsCompatModifyQPFunc uintptr
-
-// ContextOpsCompatDestroyQPFunc is the address of a C function, or 0: the type of
-// _compat_destroy_qp in struct ibv_context_ops, in C void *(*_compat_destroy_qp)(void).
-type ContextOpsCompatDestroyQPFunc uintptr
-
-// ContextOpsCompatCreateAHFunc is the address of a C function, or 0: the type of
-// _compat_create_ah in struct ibv_context_ops, in C void *(*_compat_create_ah)(void).
-type ContextOpsCompatCreateAHFunc uintptr
-
-// ContextOpsCompatDestroyAHFunc is the address of a C function, or 0: the type of
-// _compat_destroy_ah in struct ibv_context_ops, in C void *(*_compat_destroy_ah)(void).
-type ContextOpsCompatDestroyAHFunc uintptr
-
-// ContextOpsCompatAttachMcastFunc is the address of a C function, or 0: the type of
-// _compat_attach_mcast in struct ibv_context_ops, in C void
-// *(*_compat_attach_mcast)(void).
-type ContextOpsCompatAttachMcastFunc uintptr
-
-// ContextOpsCompatDetachMcastFunc is the address of a C function, or 0: the type of
-// _compat_detach_mcast in struct ibv_context_ops, in C void
-// *(*_compat_detach_mcast)(void).
-type ContextOpsCompatDetachMcastFunc uintptr
-
-// ContextOpsCompatAsyncEventFunc is the address of a C function, or 0: the type of
-// _compat_async_event in struct ibv_context_ops, in C void
-// *(*_compat_async_event)(void).
-type ContextOpsCompatAsyncEventFunc uintptr
-
-// ContextOps holds the addresses of a provider's functions. Slots that are named for
-// compatibility have no use any more.
+// ContextOps holds the addresses of a provider's functions. What old programs used of
+// it besides has no use any more, and no field.
 //
 // It is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
 type ContextOps struct {
-	_                 structs.HostLayout
-	CompatQueryDevice ContextOpsCompatQueryDeviceFunc // int (*_compat_query_device)(struct ibv_context *, struct ibv_device_attr *)
-	CompatQueryPort   ContextOpsCompatQueryPortFunc   // int (*_compat_query_port)(struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *)
-	CompatAllocPD     ContextOpsCompatAllocPDFunc     // void *(*_compat_alloc_pd)(void)
-	CompatDeallocPD   ContextOpsCompatDeallocPDFunc   // void *(*_compat_dealloc_pd)(void)
-	CompatRegMR       ContextOpsCompatRegMRFunc       // void *(*_compat_reg_mr)(void)
-	CompatReregMR     ContextOpsCompatReregMRFunc     // void *(*_compat_rereg_mr)(void)
-	CompatDeregMR     ContextOpsCompatDeregMRFunc     // void *(*_compat_dereg_mr)(void)
+	_ structs.HostLayout
+	_ [56]byte
 
-	// Allocates a memory window.
+	// AllocMW allocates a memory window.
 	AllocMW ContextOpsAllocMWFunc // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
 
-	// Binds a memory window of type 1.
+	// BindMW binds a memory window of type 1.
 	BindMW ContextOpsBindMWFunc // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
 
-	// Frees a memory window.
-	DeallocMW      ContextOpsDeallocMWFunc      // int (*dealloc_mw)(struct ibv_mw *)
-	CompatCreateCQ ContextOpsCompatCreateCQFunc // void *(*_compat_create_cq)(void)
+	// DeallocMW frees a memory window.
+	DeallocMW ContextOpsDeallocMWFunc // int (*dealloc_mw)(struct ibv_mw *)
+	_         [8]byte
 
-	// Takes completions from a completion queue; the result is how many, or negative.
+	// PollCQ takes completions from a completion queue; the result is how many, or
+	// negative.
 	PollCQ ContextOpsPollCQFunc // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
 
-	// Asks for one event at the next completion, or at the next solicited one.
-	ReqNotifyCQ      ContextOpsReqNotifyCQFunc      // int (*req_notify_cq)(struct ibv_cq *, int)
-	CompatCQEvent    ContextOpsCompatCQEventFunc    // void *(*_compat_cq_event)(void)
-	CompatResizeCQ   ContextOpsCompatResizeCQFunc   // void *(*_compat_resize_cq)(void)
-	CompatDestroyCQ  ContextOpsCompatDestroyCQFunc  // void *(*_compat_destroy_cq)(void)
-	CompatCreateSRQ  ContextOpsCompatCreateSRQFunc  // void *(*_compat_create_srq)(void)
-	CompatModifySRQ  ContextOpsCompatModifySRQFunc  // void *(*_compat_modify_srq)(void)
-	CompatQuerySRQ   ContextOpsCompatQuerySRQFunc   // void *(*_compat_query_srq)(void)
-	CompatDestroySRQ ContextOpsCompatDestroySRQFunc // void *(*_compat_destroy_srq)(void)
+	// ReqNotifyCQ asks for one event at the next completion, or at the next solicited
+	// one.
+	ReqNotifyCQ ContextOpsReqNotifyCQFunc // int (*req_notify_cq)(struct ibv_cq *, int)
+	_           [56]byte
 
-	// Posts receives to a shared receive queue.
-	PostSRQRecv     ContextOpsPostSRQRecvFunc     // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	CompatCreateQP  ContextOpsCompatCreateQPFunc  // void *(*_compat_create_qp)(void)
-	CompatQueryQP   ContextOpsCompatQueryQPFunc   // void *(*_compat_query_qp)(void)
-	CompatModifyQP  ContextOpsCompatModifyQPFunc  // void *(*_compat_modify_qp)(void)
-	CompatDestroyQP ContextOpsCompatDestroyQPFunc // void *(*_compat_destroy_qp)(void)
+	// PostSRQRecv posts receives to a shared receive queue.
+	PostSRQRecv ContextOpsPostSRQRecvFunc // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	_           [32]byte
 
-	// Posts to the send queue of a queue pair.
+	// PostSend posts to the send queue of a queue pair.
 	PostSend ContextOpsPostSendFunc // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
 
-	// Posts to the receive queue of a queue pair.
-	PostRecv          ContextOpsPostRecvFunc          // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	CompatCreateAH    ContextOpsCompatCreateAHFunc    // void *(*_compat_create_ah)(void)
-	CompatDestroyAH   ContextOpsCompatDestroyAHFunc   // void *(*_compat_destroy_ah)(void)
-	CompatAttachMcast ContextOpsCompatAttachMcastFunc // void *(*_compat_attach_mcast)(void)
-	CompatDetachMcast ContextOpsCompatDetachMcastFunc // void *(*_compat_detach_mcast)(void)
-	CompatAsyncEvent  ContextOpsCompatAsyncEventFunc  // void *(*_compat_async_event)(void)
+	// PostRecv posts to the receive queue of a queue pair.
+	PostRecv ContextOpsPostRecvFunc // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	_        [40]byte
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatQueryDevice)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatQueryPort)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatAllocPD)-16]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDeallocPD)-24]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatRegMR)-32]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatReregMR)-40]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDeregMR)-48]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.AllocMW)-56]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.BindMW)-64]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.DeallocMW)-72]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatCreateCQ)-80]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.PollCQ)-88]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.ReqNotifyCQ)-96]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatCQEvent)-104]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatResizeCQ)-112]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDestroyCQ)-120]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatCreateSRQ)-128]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatModifySRQ)-136]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatQuerySRQ)-144]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDestroySRQ)-152]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.PostSRQRecv)-160]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatCreateQP)-168]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatQueryQP)-176]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatModifyQP)-184]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDestroyQP)-192]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.PostSend)-200]
 	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.PostRecv)-208]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatCreateAH)-216]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDestroyAH)-224]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatAttachMcast)-232]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatDetachMcast)-240]
-	_ = [1]struct{}{}[unsafe.Offsetof(ContextOps{}.CompatAsyncEvent)-248]
 	_ = [1]struct{}{}[unsafe.Sizeof(ContextOps{})-256]
 	_ = [1]struct{}{}[unsafe.Alignof(ContextOps{})-8]
 }
@@ -4496,30 +4681,31 @@ func _() {
 type CQInitAttrEx struct {
 	_ structs.HostLayout
 
-	// How many completions it must have room for.
+	// CQE is how many completions it must have room for.
 	CQE uint32 // uint32_t cqe
 	_   [4]byte
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// Where its events go, or nil if it shall have none.
+	// Channel is where its events go, or nil if it shall have none.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The completion vector of its events, less than the context's NumCompVectors.
+	// CompVector is the completion vector of its events, less than the context's
+	// NumCompVectors.
 	CompVector uint32 // uint32_t comp_vector
 	_          [4]byte
 
-	// Bits of CreateCQWCFlags: what shall be readable of its completions.
+	// WCFlags has bits of CreateCQWCFlags: what shall be readable of its completions.
 	WCFlags uint64 // uint64_t wc_flags
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask CQInitAttrMask // uint32_t comp_mask
 
-	// How it is made.
+	// Flags says how it is made.
 	Flags CreateCQAttrFlags // uint32_t flags
 
-	// The parent domain whose thread domain and memory it uses.
+	// ParentDomain is the parent domain whose thread domain and memory it uses.
 	ParentDomain *PD // struct ibv_pd *parent_domain
 }
 
@@ -4536,13 +4722,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQInitAttrEx{})-8]
 }
 
-// CompCntrCaps is C's struct ibv_comp_cntr_caps of infiniband/verbs.h, 16 bytes, since
-// rdma-core 65.0.
+// CompCntrCaps is what completion counters of a device can do.
+//
+// It is C's struct ibv_comp_cntr_caps of infiniband/verbs.h, 16 bytes, since rdma-core
+// 65.0.
 type CompCntrCaps struct {
-	_                    structs.HostLayout
-	MaxValue             uint64 // uint64_t max_value
-	MaxCounters          uint32 // uint32_t max_counters
-	SupportedQPAttachOps uint32 // uint32_t supported_qp_attach_ops
+	_ structs.HostLayout
+
+	// MaxValue is the highest count; one more and it is 0 again.
+	MaxValue uint64 // uint64_t max_value
+
+	// MaxCounters is the greatest number of completion counters.
+	MaxCounters uint32 // uint32_t max_counters
+
+	// SupportedQPAttachOps says which operations can be counted.
+	SupportedQPAttachOps QPAttachCompCntrOp // uint32_t supported_qp_attach_ops
 }
 
 func _() {
@@ -4553,13 +4747,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CompCntrCaps{})-8]
 }
 
-// CompCntr is C's struct ibv_comp_cntr of infiniband/verbs.h, 16 bytes, since rdma-core
-// 65.0.
+// CompCntr is a completion counter: it counts the operations of queue pairs that ended
+// well and those that failed, in two numbers of 64 bits, for programs that need no more
+// than that. It cannot be destroyed before the queue pairs that it is attached to.
+//
+// It is C's struct ibv_comp_cntr of infiniband/verbs.h, 16 bytes, since rdma-core 65.0.
 type CompCntr struct {
-	_       structs.HostLayout
+	_ structs.HostLayout
+
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
-	Handle  uint32   // uint32_t handle
-	_       [4]byte
+
+	// Handle is the kernel's number for the object.
+	Handle uint32 // uint32_t handle
+	_      [4]byte
 }
 
 func _() {
@@ -4569,13 +4770,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CompCntr{})-8]
 }
 
-// CompCntrInitAttr is C's struct ibv_comp_cntr_init_attr of infiniband/verbs.h, 12
-// bytes, since rdma-core 65.0.
+// CompCntrInitAttr describes a completion counter to be created.
+//
+// It is C's struct ibv_comp_cntr_init_attr of infiniband/verbs.h, 12 bytes, since
+// rdma-core 65.0.
 type CompCntrInitAttr struct {
-	_        structs.HostLayout
-	CompMask uint32       // uint32_t comp_mask
-	Type     CompCntrType // enum ibv_comp_cntr_type type
-	Flags    uint32       // uint32_t flags
+	_ structs.HostLayout
+
+	// CompMask must be 0.
+	CompMask uint32 // uint32_t comp_mask
+
+	// Type is what is counted. Devices need not know both.
+	Type CompCntrType // enum ibv_comp_cntr_type type
+
+	// Flags must be 0.
+	Flags uint32 // uint32_t flags
 }
 
 func _() {
@@ -4586,12 +4795,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CompCntrInitAttr{})-4]
 }
 
-// QPAttachCompCntrAttr is C's struct ibv_qp_attach_comp_cntr_attr of
-// infiniband/verbs.h, 8 bytes, since rdma-core 65.0.
+// QPAttachCompCntrAttr says which operations of a queue pair a completion counter
+// counts. It is attached in RESET or INIT.
+//
+// It is C's struct ibv_qp_attach_comp_cntr_attr of infiniband/verbs.h, 8 bytes, since
+// rdma-core 65.0.
 type QPAttachCompCntrAttr struct {
-	_        structs.HostLayout
+	_ structs.HostLayout
+
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
-	OpMask   uint32 // uint32_t op_mask
+
+	// OpMask says which operations are counted. Each one can go to one counter of the
+	// queue pair.
+	OpMask QPAttachCompCntrOp // uint32_t op_mask
 }
 
 func _() {
@@ -4617,23 +4834,25 @@ type ParentDomainInitAttrFreeFunc uintptr
 type ParentDomainInitAttr struct {
 	_ structs.HostLayout
 
-	// The protection domain; it must outlive the parent domain.
+	// PD is the protection domain; it must outlive the parent domain.
 	PD *PD // struct ibv_pd *pd
 
-	// The thread domain, or nil.
+	// TD is the thread domain, or nil.
 	TD *TD // struct ibv_td *td
 
-	// Which of the members below count.
+	// CompMask says which of the members below count.
 	CompMask ParentDomainInitAttrMask // uint32_t comp_mask
 	_        [4]byte
 
-	// Where the provider gets memory for queues, zeroed and out of a child's reach.
+	// Alloc is the function by which the provider gets memory for queues, zeroed and
+	// out of a child process's reach, or 0. A result with all bits set leaves it to the
+	// provider.
 	Alloc ParentDomainInitAttrAllocFunc // void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t)
 
-	// Where the provider brings it back.
+	// Free is the function by which the provider gives such memory back, or 0.
 	Free ParentDomainInitAttrFreeFunc // void (*free)(struct ibv_pd *, void *, void *, uint64_t)
 
-	// The caller's own number, handed to both.
+	// PDContext is the caller's own number, handed to both.
 	PDContext uintptr // void *pd_context
 }
 
@@ -4648,14 +4867,25 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ParentDomainInitAttr{})-8]
 }
 
-// DMAHInitAttr is C's struct ibv_dmah_init_attr of infiniband/verbs.h, 12 bytes, since
-// rdma-core 59.0.
+// DMAHInitAttr describes a DMA handle to be allocated.
+//
+// It is C's struct ibv_dmah_init_attr of infiniband/verbs.h, 12 bytes, since rdma-core
+// 59.0.
 type DMAHInitAttr struct {
-	_          structs.HostLayout
-	CompMask   uint32 // uint32_t comp_mask
-	CpuID      uint32 // uint32_t cpu_id
-	Ph         uint8  // uint8_t ph
-	TphMemType uint8  // uint8_t tph_mem_type
+	_ structs.HostLayout
+
+	// CompMask says which of the members below count.
+	CompMask DMAHInitAttrMask // uint32_t comp_mask
+
+	// CpuID is the processor, by the kernel's number, whose cache the data is meant
+	// for.
+	CpuID uint32 // uint32_t cpu_id
+
+	// Ph is the processing hint of PCI, 2 bits, which says who uses the data how.
+	Ph uint8 // uint8_t ph
+
+	// TphMemType is a value of TphMemType: the kind of memory.
+	TphMemType uint8 // uint8_t tph_mem_type
 	_          [2]byte
 }
 
@@ -4668,13 +4898,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(DMAHInitAttr{})-4]
 }
 
-// CountersInitAttr is for wishes of a later time.
+// CountersInitAttr is there for options of later releases.
 //
 // It is C's struct ibv_counters_init_attr of infiniband/verbs.h, 4 bytes.
 type CountersInitAttr struct {
 	_ structs.HostLayout
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -4690,7 +4920,7 @@ func _() {
 type Counters struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 }
 
@@ -4706,13 +4936,14 @@ func _() {
 type CounterAttachAttr struct {
 	_ structs.HostLayout
 
-	// What to count.
+	// CounterDesc is what to count.
 	CounterDesc CounterDescription // enum ibv_counter_description counter_desc
 
-	// Which place of the set is to hold it; those that share a place are added up.
+	// Index says which place of the set is to hold it; those that share a place are
+	// added up.
 	Index uint32 // uint32_t index
 
-	// It must be 0.
+	// CompMask must be 0.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -4847,7 +5078,10 @@ type VerbsContextModifyCQFunc uintptr
 // struct ibv_ops_wr *, struct ibv_ops_wr **).
 type VerbsContextPostSRQOpsFunc uintptr
 
-// PthreadCond is C's pthread_cond_t of pthread.h, 48 bytes.
+// PthreadCond is a condition of the C library, for the room that it takes: goroutines
+// have no use for it.
+//
+// It is C's pthread_cond_t of pthread.h, 48 bytes.
 type PthreadCond struct {
 	_    structs.HostLayout
 	_    [0]uint64
@@ -4860,8 +5094,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PthreadCond{})-8]
 }
 
-// IBUverbsQueryPortResp is C's struct ib_uverbs_query_port_resp of
-// rdma/ib_user_verbs.h, 40 bytes.
+// IBUverbsQueryPortResp is what the kernel answers of a port; PortAttr has the same
+// members.
+//
+// It is C's struct ib_uverbs_query_port_resp of rdma/ib_user_verbs.h, 40 bytes.
 type IBUverbsQueryPortResp struct {
 	_             structs.HostLayout
 	PortCapFlags  uint32 // __u32 port_cap_flags
@@ -4885,7 +5121,9 @@ type IBUverbsQueryPortResp struct {
 	PhysState     uint8  // __u8 phys_state
 	LinkLayer     uint8  // __u8 link_layer
 	Flags         uint8  // __u8 flags
-	Reserved      uint8  // __u8 reserved
+
+	// Reserved has no meaning.
+	Reserved uint8 // __u8 reserved
 }
 
 func _() {

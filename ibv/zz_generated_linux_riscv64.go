@@ -13,26 +13,27 @@ import (
 type SRQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// SRQContext is the caller's own number.
 	SRQContext uintptr // void *srq_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 	_      [4]byte
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond PthreadCond // pthread_cond_t cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
@@ -56,43 +57,44 @@ func _() {
 type WQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// WQContext is the caller's own number.
 	WQContext uintptr // void *wq_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// Where receives complete.
+	// CQ is where receives complete.
 	CQ *CQ // struct ibv_cq *cq
 
-	// Its number.
+	// WQNum is the number of the work queue.
 	WQNum uint32 // uint32_t wq_num
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// The state that the library moved it to last.
+	// State is the state that the library moved it to last.
 	State WQState // enum ibv_wq_state state
 
-	// Its kind.
+	// WQType says which kind it is.
 	WQType WQType // enum ibv_wq_type wq_type
 
-	// Posts receives to it.
+	// PostRecv posts receives to it.
 	PostRecv WQPostRecvFunc // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond PthreadCond // pthread_cond_t cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 }
 
@@ -120,44 +122,45 @@ func _() {
 type QP struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The caller's own number.
+	// QPContext is the caller's own number.
 	QPContext uintptr // void *qp_context
 
-	// The protection domain that it belongs to.
+	// PD is the protection domain that the object belongs to.
 	PD *PD // struct ibv_pd *pd
 
-	// Where sends complete.
+	// SendCQ is where sends complete.
 	SendCQ *CQ // struct ibv_cq *send_cq
 
-	// Where receives complete.
+	// RecvCQ is where receives complete.
 	RecvCQ *CQ // struct ibv_cq *recv_cq
 
-	// Where it takes receives from, or nil if it has a receive queue of its own.
+	// SRQ is where it takes receives from, or nil if it has a receive queue of its own.
 	SRQ *SRQ // struct ibv_srq *srq
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// Its number, 24 bits, by which peers address it.
+	// QPNum is the number, 24 bits, by which peers address the queue pair.
 	QPNum uint32 // uint32_t qp_num
 
-	// The state that the library moved it to last. It may be in the error state without
-	// this showing: query it.
+	// State is the state that the library moved it to last. It may be in the error
+	// state without this showing: query it.
 	State QPState // enum ibv_qp_state state
 
-	// Its kind.
+	// QPType says which kind it is.
 	QPType QPType // enum ibv_qp_type qp_type
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond PthreadCond // pthread_cond_t cond
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// EventsCompleted is how many asynchronous events were acknowledged. It belongs to
+	// the library.
 	EventsCompleted uint32 // uint32_t events_completed
 	_               [4]byte
 }
@@ -188,82 +191,85 @@ func _() {
 type QPEx struct {
 	_ structs.HostLayout
 
-	// The queue pair.
+	// QPBase is the queue pair itself.
 	QPBase QP // struct ibv_qp qp_base
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint64 // uint64_t comp_mask
 
-	// The caller's own number for the operations to be begun.
+	// WRID is the caller's own number for the operations to be begun.
 	WRID uint64 // uint64_t wr_id
 
-	// How the operations to be begun are carried out.
+	// WRFlags says how the operations to be begun are carried out.
 	WRFlags SendFlags // unsigned int wr_flags
 	_       [4]byte
 
-	// Begins a compare-and-swap.
+	// WRAtomicCmpSwp begins a compare-and-swap.
 	WRAtomicCmpSwp QPExWRAtomicCmpSwpFunc // void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t)
 
-	// Begins a fetch-and-add.
+	// WRAtomicFetchAdd begins a fetch-and-add.
 	WRAtomicFetchAdd QPExWRAtomicFetchAddFunc // void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t)
 
-	// Begins the binding of a memory window.
+	// WRBindMW begins the binding of a memory window.
 	WRBindMW QPExWRBindMWFunc // void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *)
 
-	// Begins a local invalidation.
+	// WRLocalInv begins a local invalidation.
 	WRLocalInv QPExWRLocalInvFunc // void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t)
 
-	// Begins an RDMA read.
+	// WRRDMARead begins an RDMA read.
 	WRRDMARead QPExWRRDMAReadFunc // void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t)
 
-	// Begins an RDMA write.
+	// WRRDMAWrite begins an RDMA write.
 	WRRDMAWrite QPExWRRDMAWriteFunc // void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t)
 
-	// Begins an RDMA write with immediate data.
+	// WRRDMAWriteImm begins an RDMA write with immediate data.
 	WRRDMAWriteImm QPExWRRDMAWriteImmFunc // void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32)
 
-	// Begins a send.
+	// WRSend begins a send.
 	WRSend QPExWRSendFunc // void (*wr_send)(struct ibv_qp_ex *)
 
-	// Begins a send with immediate data.
+	// WRSendImm begins a send with immediate data.
 	WRSendImm QPExWRSendImmFunc // void (*wr_send_imm)(struct ibv_qp_ex *, __be32)
 
-	// Begins a send with invalidation.
+	// WRSendInv begins a send with invalidation.
 	WRSendInv QPExWRSendInvFunc // void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t)
 
-	// Begins a send with TCP segmentation.
+	// WRSendTSO begins a send with TCP segmentation.
 	WRSendTSO QPExWRSendTSOFunc // void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t)
 
-	// Sets the receiver, on UD.
+	// WRSetUDAddr sets the receiver, on UD.
 	WRSetUDAddr QPExWRSetUDAddrFunc // void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t)
 
-	// Sets the receiver's shared receive queue, on XRC.
+	// WRSetXRCSRQN sets the receiver's shared receive queue, on XRC.
 	WRSetXRCSRQN QPExWRSetXRCSRQNFunc // void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t)
 
-	// Sets the data by copying it.
+	// WRSetInlineData sets the data by copying it.
 	WRSetInlineData QPExWRSetInlineDataFunc // void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t)
 
-	// Sets the data by copying several pieces.
+	// WRSetInlineDataList sets the data by copying several pieces.
 	WRSetInlineDataList QPExWRSetInlineDataListFunc // void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *)
 
-	// Sets the data to one piece of registered memory.
+	// WRSetSGE sets the data to one piece of registered memory.
 	WRSetSGE QPExWRSetSGEFunc // void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t)
 
-	// Sets the data to several pieces of registered memory.
+	// WRSetSGEList sets the data to several pieces of registered memory.
 	WRSetSGEList QPExWRSetSGEListFunc // void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *)
 
-	// Begins a batch, and takes the send queue's lock.
+	// WRStart begins a batch, and takes the send queue's lock.
 	WRStart QPExWRStartFunc // void (*wr_start)(struct ibv_qp_ex *)
 
-	// Posts all of the batch, or nothing of it and says why.
+	// WRComplete posts all of the batch, or nothing of it and says why.
 	WRComplete QPExWRCompleteFunc // int (*wr_complete)(struct ibv_qp_ex *)
 
-	// Drops the batch.
+	// WRAbort drops the batch.
 	WRAbort QPExWRAbortFunc // void (*wr_abort)(struct ibv_qp_ex *)
 
-	// Begins an atomic write.
+	// WRAtomicWrite begins an atomic write.
 	WRAtomicWrite QPExWRAtomicWriteFunc // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *), since rdma-core 44.0
-	WRFlush       QPExWRFlushFunc       // void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t), since rdma-core 45.0
+
+	// WRFlush begins a flush: its last two arguments are a PlacementType and a
+	// SelectivityLevel.
+	WRFlush QPExWRFlushFunc // void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t), since rdma-core 45.0
 }
 
 func _() {
@@ -304,31 +310,33 @@ func _() {
 type CQ struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The channel that events go to, or nil.
+	// Channel is the channel that events go to, or nil.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// How many completions it has room for; at least as many as were asked for.
+	// CQE is how many completions it has room for; at least as many as were asked for.
 	CQE int32 // int cqe
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond PthreadCond // pthread_cond_t cond
 
-	// How many completion events were acknowledged. It belongs to the library.
+	// CompEventsCompleted is how many completion events were acknowledged. It belongs
+	// to the library.
 	CompEventsCompleted uint32 // uint32_t comp_events_completed
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// AsyncEventsCompleted is how many asynchronous events were acknowledged. It
+	// belongs to the library.
 	AsyncEventsCompleted uint32 // uint32_t async_events_completed
 }
 
@@ -353,96 +361,102 @@ func _() {
 type CQEx struct {
 	_ structs.HostLayout
 
-	// The device that it is of.
+	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
 
-	// The channel that events go to, or nil.
+	// Channel is the channel that events go to, or nil.
 	Channel *CompChannel // struct ibv_comp_channel *channel
 
-	// The caller's own number.
+	// CQContext is the caller's own number.
 	CQContext uintptr // void *cq_context
 
-	// The kernel's number for it.
+	// Handle is the kernel's number for the object.
 	Handle uint32 // uint32_t handle
 
-	// How many completions it has room for.
+	// CQE is how many completions it has room for.
 	CQE int32 // int cqe
 
-	// The library's own.
+	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// The library's own.
+	// Cond is the library's own.
 	Cond PthreadCond // pthread_cond_t cond
 
-	// How many completion events were acknowledged. It belongs to the library.
+	// CompEventsCompleted is how many completion events were acknowledged. It belongs
+	// to the library.
 	CompEventsCompleted uint32 // uint32_t comp_events_completed
 
-	// How many asynchronous events were acknowledged. It belongs to the library.
+	// AsyncEventsCompleted is how many asynchronous events were acknowledged. It
+	// belongs to the library.
 	AsyncEventsCompleted uint32 // uint32_t async_events_completed
 
-	// It is 0 until there is more.
+	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
 
-	// How the current completion's work request ended.
+	// Status says how the current completion's work request ended.
 	Status WCStatus // enum ibv_wc_status status
 
-	// The current completion's work request, by the caller's own number.
+	// WRID is the current completion's work request, by the caller's own number.
 	WRID uint64 // uint64_t wr_id
 
-	// Goes to the first completion of a batch; ENOENT if there is none, and then
-	// EndPoll must not follow.
+	// StartPoll goes to the first completion of a batch; ENOENT if there is none, and
+	// then EndPoll must not follow. EBUSY says to try again: the wallclock is being
+	// set.
 	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
 
-	// Goes to the next completion; ENOENT if there is none.
+	// NextPoll goes to the next completion; ENOENT if there is none, and then EndPoll
+	// must follow.
 	NextPoll CQExNextPollFunc // int (*next_poll)(struct ibv_cq_ex *)
 
-	// Ends the batch and frees its entries.
+	// EndPoll ends the batch and frees its entries.
 	EndPoll CQExEndPollFunc // void (*end_poll)(struct ibv_cq_ex *)
 
-	// Reads what was completed.
+	// ReadOpcode reads what was completed.
 	ReadOpcode CQExReadOpcodeFunc // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
 
-	// Reads the device's own code for what went wrong.
+	// ReadVendorErr reads the device's own code for what went wrong.
 	ReadVendorErr CQExReadVendorErrFunc // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
 
-	// Reads how many bytes were received.
+	// ReadByteLen reads how many bytes were received.
 	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
 
-	// Reads the immediate data, in network byte order, or the key that was made
-	// invalid.
+	// ReadImmData reads the immediate data, in network byte order, or the key that was
+	// made invalid.
 	ReadImmData CQExReadImmDataFunc // __be32 (*read_imm_data)(struct ibv_cq_ex *)
 
-	// Reads the local queue pair's number.
+	// ReadQPNum reads the local queue pair's number.
 	ReadQPNum CQExReadQPNumFunc // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
 
-	// Reads the sender's queue pair number; UD.
+	// ReadSrcQP reads the sender's queue pair number; UD.
 	ReadSrcQP CQExReadSrcQPFunc // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
 
-	// Reads WCFlags.
+	// ReadWCFlags reads WCFlags.
 	ReadWCFlags CQExReadWCFlagsFunc // unsigned int (*read_wc_flags)(struct ibv_cq_ex *)
 
-	// Reads the sender's LID; UD.
+	// ReadSLID reads the sender's LID; UD.
 	ReadSLID CQExReadSLIDFunc // uint32_t (*read_slid)(struct ibv_cq_ex *)
 
-	// Reads the service level; UD.
+	// ReadSL reads the service level; UD.
 	ReadSL CQExReadSLFunc // uint8_t (*read_sl)(struct ibv_cq_ex *)
 
-	// Reads the low bits of the LID that the message was sent to; UD.
+	// ReadDLIDPathBits reads the low bits of the LID that the message was sent to; UD.
 	ReadDLIDPathBits CQExReadDLIDPathBitsFunc // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
 
-	// Reads the device's clock at the completion, in its own ticks: see HCACoreClock.
+	// ReadCompletionTS reads the device's clock at the completion, in its own ticks:
+	// see HCACoreClock.
 	ReadCompletionTS CQExReadCompletionTSFunc // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
 
-	// Reads the customer VLAN tag that was taken off.
+	// ReadCVLAN reads the customer VLAN tag that was taken off.
 	ReadCVLAN CQExReadCVLANFunc // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
 
-	// Reads the number that a flow's rule has put on the packet.
+	// ReadFlowTag reads the number that a flow's rule has put on the packet.
 	ReadFlowTag CQExReadFlowTagFunc // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
 
-	// Reads the tag of the message.
+	// ReadTMInfo reads the tag of the message.
 	ReadTMInfo CQExReadTMInfoFunc // void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *)
 
-	// Reads the time of the completion, in nanoseconds since 1970.
+	// ReadCompletionWallclockNS reads the time of the completion, in nanoseconds since
+	// 1970.
 	ReadCompletionWallclockNS CQExReadCompletionWallclockNSFunc // uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *)
 }
 
@@ -488,29 +502,29 @@ func _() {
 type Context struct {
 	_ structs.HostLayout
 
-	// The device that was opened.
+	// Device is the device that was opened.
 	Device *Device // struct ibv_device *device
 
-	// The provider's functions, which C's inline functions call.
+	// Ops has the provider's functions, which C's inline functions call.
 	Ops ContextOps // struct ibv_context_ops ops
 
-	// The file by which the library talks to the kernel. It is the library's.
+	// CmdFD is the file by which the library talks to the kernel. It is the library's.
 	CmdFD int32 // int cmd_fd
 
-	// The file that becomes readable when an AsyncEvent waits. It is closed with the
-	// context.
+	// AsyncFD is the file that becomes readable when an AsyncEvent waits. It is closed
+	// with the context.
 	AsyncFD int32 // int async_fd
 
-	// How many completion vectors there are: interrupts that completion queues may be
-	// spread over.
+	// NumCompVectors is how many completion vectors there are: interrupts that
+	// completion queues may be spread over.
 	NumCompVectors int32 // int num_comp_vectors
 	_              [4]byte
 
-	// The library's own lock.
+	// Mutex is the library's own lock.
 	Mutex PthreadMutex // pthread_mutex_t mutex
 
-	// All bits are set if this context stands at the end of a larger struct of the
-	// library, as it does with every provider of today.
+	// ABICompat has all bits set if this context stands at the end of a larger struct
+	// of the library, as it does with every provider of today.
 	ABICompat uintptr // void *abi_compat
 }
 
@@ -532,129 +546,147 @@ func _() {
 //
 // It is C's struct verbs_context of infiniband/verbs.h, 696 bytes.
 type VerbsContext struct {
-	_                structs.HostLayout
-	FreeBuf          VerbsContextFreeBufFunc          // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
-	AllocBuf         VerbsContextAllocBufFunc         // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
-	DMExportDMABufFD VerbsContextDMExportDMABufFDFunc // int (*dm_export_dmabuf_fd)(struct ibv_dm *), since rdma-core 62.0
-	RegMREx          VerbsContextRegMRExFunc          // struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *), since rdma-core 59.0
-	DeallocDMAH      VerbsContextDeallocDMAHFunc      // int (*dealloc_dmah)(struct ibv_dmah *), since rdma-core 59.0
-	AllocDMAH        VerbsContextAllocDMAHFunc        // struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *), since rdma-core 59.0
+	_ structs.HostLayout
 
-	// Asks for a port's attributes.
+	// FreeBuf frees a buffer of the library's allocation.
+	FreeBuf VerbsContextFreeBufFunc // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
+
+	// AllocBuf allocates a buffer the way the provider likes best.
+	AllocBuf VerbsContextAllocBufFunc // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
+
+	// DMExportDMABufFD opens memory of the device as a DMA-buf.
+	DMExportDMABufFD VerbsContextDMExportDMABufFDFunc // int (*dm_export_dmabuf_fd)(struct ibv_dm *), since rdma-core 62.0
+
+	// RegMREx registers memory of any kind.
+	RegMREx VerbsContextRegMRExFunc // struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *), since rdma-core 59.0
+
+	// DeallocDMAH frees a DMA handle.
+	DeallocDMAH VerbsContextDeallocDMAHFunc // int (*dealloc_dmah)(struct ibv_dmah *), since rdma-core 59.0
+
+	// AllocDMAH allocates a DMA handle.
+	AllocDMAH VerbsContextAllocDMAHFunc // struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *), since rdma-core 59.0
+
+	// QueryPort asks for a port's attributes.
 	QueryPort VerbsContextQueryPortFunc // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
 
-	// Tells the kernel how memory will be used.
+	// AdviseMR tells the kernel how memory will be used.
 	AdviseMR VerbsContextAdviseMRFunc // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
 
-	// Makes a region that swallows writes and reads as zeros.
+	// AllocNullMR makes a region that swallows writes and reads as zeros.
 	AllocNullMR VerbsContextAllocNullMRFunc // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
 
-	// Reads a set of counters.
+	// ReadCounters reads a set of counters.
 	ReadCounters VerbsContextReadCountersFunc // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
 
-	// Lets a rule feed a counter.
+	// AttachCountersPointFlow lets a rule feed a counter.
 	AttachCountersPointFlow VerbsContextAttachCountersPointFlowFunc // int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
 
-	// Makes a set of counters.
+	// CreateCounters makes a set of counters.
 	CreateCounters VerbsContextCreateCountersFunc // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
 
-	// Destroys a set of counters.
+	// DestroyCounters destroys a set of counters.
 	DestroyCounters VerbsContextDestroyCountersFunc // int (*destroy_counters)(struct ibv_counters *)
 
-	// Registers memory of the device.
+	// RegDMMR registers memory of the device.
 	RegDMMR VerbsContextRegDMMRFunc // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
 
-	// Allocates memory of the device.
+	// AllocDM allocates memory of the device.
 	AllocDM VerbsContextAllocDMFunc // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
 
-	// Frees memory of the device.
+	// FreeDM frees memory of the device.
 	FreeDM VerbsContextFreeDMFunc // int (*free_dm)(struct ibv_dm *)
 
-	// Changes an action for IPsec.
+	// ModifyFlowActionESP changes an action for IPsec.
 	ModifyFlowActionESP VerbsContextModifyFlowActionESPFunc // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
 
-	// Destroys an action.
+	// DestroyFlowAction destroys an action.
 	DestroyFlowAction VerbsContextDestroyFlowActionFunc // int (*destroy_flow_action)(struct ibv_flow_action *)
 
-	// Makes an action for IPsec.
+	// CreateFlowActionESP makes an action for IPsec.
 	CreateFlowActionESP VerbsContextCreateFlowActionESPFunc // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
 
-	// Limits how fast a queue pair may send.
+	// ModifyQPRateLimit limits how fast a queue pair may send.
 	ModifyQPRateLimit VerbsContextModifyQPRateLimitFunc // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
 
-	// Allocates a parent domain.
+	// AllocParentDomain allocates a parent domain.
 	AllocParentDomain VerbsContextAllocParentDomainFunc // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
 
-	// Frees a thread domain.
+	// DeallocTD frees a thread domain.
 	DeallocTD VerbsContextDeallocTDFunc // int (*dealloc_td)(struct ibv_td *)
 
-	// Allocates a thread domain.
+	// AllocTD allocates a thread domain.
 	AllocTD VerbsContextAllocTDFunc // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
 
-	// Changes how a completion queue holds back events.
+	// ModifyCQ changes how a completion queue holds back events.
 	ModifyCQ VerbsContextModifyCQFunc // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
 
-	// Posts operations on the list of tagged buffers.
+	// PostSRQOps posts operations on the list of tagged buffers.
 	PostSRQOps VerbsContextPostSRQOpsFunc // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
 
-	// Destroys a table of work queues.
+	// DestroyRWQIndTable destroys a table of work queues.
 	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
 
-	// Makes a table of work queues.
+	// CreateRWQIndTable makes a table of work queues.
 	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
 
-	// Destroys a work queue.
+	// DestroyWQ destroys a work queue.
 	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
 
-	// Changes a work queue.
+	// ModifyWQ changes a work queue.
 	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
 
-	// Makes a work queue.
+	// CreateWQ makes a work queue.
 	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
 
-	// Asks for values that change, such as the clock's.
+	// QueryRtValues asks for values that change, such as the clock's.
 	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
 
-	// Makes a completion queue that is read member by member.
+	// CreateCQEx makes a completion queue that is read member by member.
 	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
 
-	// The library's own.
+	// Priv is the library's own.
 	Priv *VerbsExPrivate // struct verbs_ex_private *priv
 
-	// Asks for a device's attributes.
+	// QueryDeviceEx asks for a device's attributes.
 	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
 
-	// Destroys a rule.
-	IbvDestroyFlow  VerbsContextIbvDestroyFlowFunc  // int (*ibv_destroy_flow)(struct ibv_flow *)
+	// IbvDestroyFlow destroys a rule.
+	IbvDestroyFlow VerbsContextIbvDestroyFlowFunc // int (*ibv_destroy_flow)(struct ibv_flow *)
+
+	// ABIPlaceholder2 has no use any more.
 	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
 
-	// Makes a rule.
-	IbvCreateFlow   VerbsContextIbvCreateFlowFunc   // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	// IbvCreateFlow makes a rule.
+	IbvCreateFlow VerbsContextIbvCreateFlowFunc // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+
+	// ABIPlaceholder1 has no use any more.
 	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
 
-	// Opens a queue pair of another process.
+	// OpenQP opens a queue pair of another process.
 	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
 
-	// Makes a queue pair of any kind.
+	// CreateQPEx makes a queue pair of any kind.
 	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
 
-	// Asks for a shared receive queue's number, which XRC senders need.
+	// GetSRQNum asks for a shared receive queue's number, which XRC senders need.
 	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
 
-	// Makes a shared receive queue of any kind.
+	// CreateSRQEx makes a shared receive queue of any kind.
 	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
 
-	// Opens an XRC domain.
+	// OpenXRCD opens an XRC domain.
 	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
 
-	// Closes an XRC domain.
-	CloseXRCD       VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
-	ABIPlaceholder3 uint64                    // uint64_t _ABI_placeholder3
+	// CloseXRCD closes an XRC domain.
+	CloseXRCD VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
 
-	// The length in bytes of the struct that the library has.
+	// ABIPlaceholder3 has no use any more.
+	ABIPlaceholder3 uint64 // uint64_t _ABI_placeholder3
+
+	// Sz is the length in bytes of the struct that the library has.
 	Sz uint64 // size_t sz
 
-	// The context itself.
+	// Context is the context itself.
 	Context Context // struct ibv_context context
 }
 
@@ -710,7 +742,10 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(VerbsContext{})-8]
 }
 
-// PthreadMutex is C's pthread_mutex_t of pthread.h, 40 bytes.
+// PthreadMutex is a lock of the C library, for the room that it takes: goroutines have
+// no use for it.
+//
+// It is C's pthread_mutex_t of pthread.h, 40 bytes.
 type PthreadMutex struct {
 	_    structs.HostLayout
 	_    [0]uint64

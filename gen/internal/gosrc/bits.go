@@ -74,7 +74,7 @@ func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 	declared := fmt.Sprintf("%s : %d", f.Type.Declare(f.Name), *f.BitSize)
 	why := "Safe: the bytes are the field's own."
 	b.methods = append(b.methods,
-		jen.Comment(fmt.Sprintf("%s reads the bit-field %s.%s", name, declared, b.w.words.about(b.path+"."+f.Name))),
+		jen.Comment(fmt.Sprintf("%s reads the bit-field %s.%s", name, declared, b.aboutIt(f))),
 		jen.Func().Params(b.receiver()).Id(name).Params().Add(typ.code).Block(jen.Comment(why), jen.Return(result)),
 		jen.Comment(fmt.Sprintf("Set%s writes the bit-field %s: the low bits of v.", name, declared)),
 		jen.Func().Params(b.receiver()).Id("Set"+name).Params(jen.Id("v").Add(typ.code)).Block(jen.Comment(why), set))

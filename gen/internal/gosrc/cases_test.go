@@ -90,6 +90,7 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"typedefs of enumerations", "typedef enum { X = -1 } e_t;\nstruct s { e_t a; enum { Y } b; };", "E X Y S S.A S.B"},
 		{"unnamed members", "struct s { union { int a; struct { int b, c; }; }; };", "S S.A S.SetA S.B S.SetB S.C S.SetC"},
 		{"hidden members", "struct s { int __a; int b; long __c[2]; };", "S S.B"},
+		{"retired slots", "struct s { void (*_old)(void); void (*f)(void); int _b; }; struct t { void (*_old)(void); };", "SFFunc S S.F S.B T"},
 		{"pointers to untagged records", "struct s { struct { int x; } *p, *q[2]; };", "SP SP.X SQ SQ.X S S.P S.Q"},
 		{"undefined records", "struct s { struct later *p; struct s *q; };", "S S.P S.Q Later"},
 		{"letters that Go has no case for", "struct s { int $a; int \xc3\xa4; };", "S S.A S.Ä"},

@@ -2,6 +2,7 @@ package gosrc
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -96,6 +97,18 @@ func (b *body) fill(r *abi.Record) error {
 	return nil
 }
 
+// about is what a member means, to go on from its name.
+func (b *body) about(f *abi.Field) string { return b.w.words.about(b.path + "." + f.Name) }
+
+// aboutIt is what a member means as a sentence, with a space in front, or
+// nothing.
+func (b *body) aboutIt(f *abi.Field) string {
+	if text := b.about(f); text != "" {
+		return " It" + text
+	}
+	return ""
+}
+
 // sinceMember is the release that brought a member of a record that was there
 // before.
 func (b *body) sinceMember(f *abi.Field) string {
@@ -163,7 +176,7 @@ func (b *body) structMembers(r *abi.Record, base int64) error {
 
 // field lays out an ordinary member.
 func (b *body) field(f *abi.Field, offset int64) error {
-	if hidden(f.Name) {
+	if hidden(f.Name) || retired(f) {
 		return nil // pad covers it
 	}
 	name := camel(f.Name)
@@ -176,8 +189,8 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	}
 	name = b.take(name)
 	b.pad(offset)
-	if text := b.w.words.about(b.path + "." + f.Name); text != "" {
-		b.fields = append(b.fields, jen.Line(), jen.Comment(text[1:]))
+	if text := b.about(f); text != "" {
+		b.fields = append(b.fields, jen.Line(), jen.Comment(name+text))
 	}
 	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)+b.sinceMember(f)))
 	b.natural = max(b.natural, typ.align)
@@ -186,6 +199,10 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	b.later = append(b.later, func() error { return b.helpers(f, name) })
 	return nil
 }
+
+// retired reports whether a member is the slot of a function that nobody calls
+// any more. It keeps its room, and headers put an underscore before its name.
+func retired(f *abi.Field) bool { return f.Kind == abi.FuncPtr && strings.HasPrefix(f.Name, "_") }
 
 // memberType is the Go type of a member, and writes the types that only this
 // member has: untagged records and the functions that it may point to.
@@ -200,7 +217,7 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	switch {
 	case inner.Anon != nil:
 		path = b.w.unique(path, c)
-		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.w.words.about(b.path+"."+f.Name))
+		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.aboutIt(f))
 		if err := b.w.recordNamed(inner.Anon, path, c, b.path+"."+f.Name, at, doc); err != nil {
 			return gotype{}, err
 		}

@@ -118,7 +118,7 @@ func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error 
 	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views the bytes of the union as its member %s; the pointer is valid as long as the union is.%s",
-			name, f.Type.Declare(f.Name), b.w.words.about(b.path+"."+f.Name))),
+			name, f.Type.Declare(f.Name), b.aboutIt(f))),
 		jen.Func().Params(b.receiver()).Id(name).Params().Op("*").Add(typ.code).Block(
 			jen.Comment("Safe: the union is as large and as aligned as each of its members."),
 			jen.Return(jen.Parens(jen.Op("*").Add(typ.code)).Parens(v.pointer()))))
@@ -128,7 +128,7 @@ func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error 
 // valueView writes the getter and the setter of a member.
 func (b *body) valueView(f *abi.Field, name string, typ gotype, v view, aligned bool) error {
 	name = b.takeWith(name, "Set")
-	about := b.w.words.about(b.path + "." + f.Name)
+	about := b.aboutIt(f)
 	getter := jen.Func().Params(b.receiver()).Id(name).Params().Add(typ.code)
 	setter := jen.Func().Params(b.receiver()).Id("Set" + name).Params(jen.Id("v").Add(typ.code))
 	if aligned {

@@ -53,7 +53,8 @@ func parseWords(text string) (*words, error) {
 	return w, nil
 }
 
-// about is the description of a C name, with a space in front, or nothing.
+// about is the description of a C name, with a space in front, or nothing. That
+// of a type or a member goes on from its name.
 func (w *words) about(key string) string {
 	w.used[key] = true
 	if t := w.text[key]; t != "" {

@@ -3,6 +3,7 @@ package gosrc
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -29,6 +30,32 @@ func TestWordsAreUsed(t *testing.T) {
 	}
 	assert.Equal(t, []string{"ibv_gone", "ibv_recv_wr.gone"},
 		stale(wordsText+"\nibv_recv_wr.gone\n\tIt is not there.\nibv_gone\n\tNor is this.\n"))
+}
+
+// Whatever the library declares of its own is described. The kernel's interface
+// has most of it once more, in enumerations that say so.
+func TestWordsCoverTheLibrary(t *testing.T) {
+	table := mustWords(t)
+	_, err := declare(newest(t), table, nil)
+	require.NoError(t, err)
+	for key := range table.used {
+		if !strings.HasPrefix(strings.ToLower(key), "ib_uverbs_") {
+			assert.NotEmpty(t, table.text[key], "words.txt has nothing of %s", key)
+		}
+	}
+}
+
+// The descriptions of types and members go on from a name, and all of them end
+// as sentences do.
+func TestWordsReadOn(t *testing.T) {
+	for key, text := range mustWords(t).text {
+		if key == strings.ToLower(key) || strings.Contains(key, ".") {
+			assert.Regexp(t, `^[a-z]`, text, key)
+		} else {
+			assert.Regexp(t, `^[A-Z0-9]`, text, key)
+		}
+		assert.Regexp(t, `[^.][.?]$`, text, key)
+	}
 }
 
 // newest is what the newest release declares.
