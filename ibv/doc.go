@@ -1,42 +1,84 @@
 // Package ibv is InfiniBand verbs for Go: it drives RDMA devices, InfiniBand and
 // RoCE alike, through the machine's own libibverbs, without cgo.
 //
-// Start with [Open], [Context.AllocPD], [PD.RegMR], [Context.CreateCQ] and
-// [PD.CreateQP]; then [RecvChain] or [RecvRing], [SendChain] or [SendRing],
-// [CQ.Poll] and [WC.Err]. The example has all of it. Completion queues are
-// polled: completion channels and asynchronous events, and the extended verbs,
-// have their types here and no methods yet.
+// # Where to begin
 //
-// # Objects
+// The package's example opens a device and sends a message to itself. Objects are
+// made in this order, and closed in the reverse one:
 //
-// A type such as [QP] or [RecvWR] is C's struct, byte for byte; an object such
-// as a *QP is C's object. So a pointer that a C library made works here too, and
-// the other way round. An object is closed once, after everything made from it,
-// and is not to be used afterwards: it is C's memory, and gone.
+//   - [Open] gives a [Context], an opened device: [Context.QueryPort] asks for a
+//     port's state, [Context.BestGID] for the address to use with RoCE.
+//   - [Context.AllocPD] gives a [PD], which holds together what is made in it.
+//   - [AllocBuffer] and [PD.RegMR] give an [MR], memory that the device may use.
+//   - [Context.CreateCQ] gives a [CQ], where finished work is found.
+//   - [PD.CreateQP] gives a [QP], one end of the communication, and [PD.CreateSRQ]
+//     an [SRQ], from which many of them take their receives.
+//   - [QP.ToInit], [QP.ToRTR] and [QP.ToRTS] connect it to its peer. UD is not
+//     connected: its sends name the peer by an [AH] of [PD.CreateAHTo].
 //
-// # Posting
+// # The data path
 //
 // Work requests are posted in lists. A [RecvChain] or [SendChain] is such a list
 // built once, in one block of memory, and posted in one call as often as one
-// likes; [QP.PostRecv] and [QP.PostSend] take lists in C's own shape. Where the
-// direct call is available, these calls and [CQ.Poll] allocate nothing, and cost
-// a few nanoseconds more than in C; the garbage collector waits for them, as for
-// any code that runs. A post that is cut short tells how
-// many work requests were accepted, so that the caller can go on from there.
+// likes, whole or in part. A [RecvRing] owns its buffers, and posts those again
+// that were given back; a [SendRing] keeps count of the room in the send queue.
+// [QP.PostRecv], [QP.PostSend] and [SRQ.PostRecv] take lists in C's own shape. A
+// post that is cut short tells how many work requests were accepted, so that the
+// caller can go on from there.
+//
+// [CQ.Poll] takes completions, and does not wait for them; [WC.Err] tells success
+// from failure. On UD, the first [GRHLength] bytes of each receive's buffer are for
+// a header, there or not: make room for them, and see [WC.UDPayload].
+//
+// These calls allocate nothing where the direct call is available, and cost a
+// few nanoseconds more than in C; the garbage collector waits for them, as for any
+// code that runs.
 //
 // # Memory
 //
-// A device reads and writes registered memory at any time between a post and
-// its completion. [AllocBuffer] gives memory outside the Go heap for that.
-// The work requests themselves are the caller's again when a post returns.
+// A type such as [QP] or [RecvWR] is C's struct, byte for byte, and a *QP is C's
+// object: a pointer that a C library made works here too, and the other way round.
+// An object is closed once, after everything made from it, and is C's memory,
+// gone, afterwards.
+//
+// A device reads and writes the memory of a work request at any time between the
+// post and the completion. [AllocBuffer] gives memory outside the Go heap for
+// that. The work requests themselves are the caller's again when a post returns.
+//
+// # Goroutines
+//
+// Any goroutine may use an object of C's at any time, as any thread may in C, as
+// long as nobody closes it. A chain or a ring is for one goroutine at a time.
 //
 // # Errors
 //
 // Errors unwrap to the [syscall.Errno] that C gives, so that errors.Is(err,
 // syscall.ENOMEM) works on them; they say what was attempted, on what, and what
-// to do about it. [WC.Err] is the error of work that failed later.
+// to do about it. What the installed libibverbs, the kernel or the device does not
+// have is [ErrNotSupported]. Work that fails later has a [CompletionError].
 //
-// # libibverbs
+// # Names
+//
+// C's names lose the prefix ibv_ and take Go's form: ibv_recv_wr is [RecvWR], its
+// member num_sge is NumSGE, IBV_WC_RNR_RETRY_EXC_ERR is [WCRNRRetryExcErr]. Where
+// that would be a type's name, values begin with their own type's: IBV_QP_STATE is
+// [QPAttrMaskState]. Words that Go or the field writes in capitals, such as QP, SGE
+// or LKey, are in a table in gen/internal/gosrc/name.go. Every declaration names
+// its C original, and the release of rdma-core that brought it if that is later
+// than 33.0.
+//
+// # What is here
+//
+// All of infiniband/verbs.h has its types here. Functions are there for what is
+// named above and little else: completion channels and asynchronous events,
+// memory windows, multicast, XRC, work queues, flows and the extended verbs (such
+// as C's ibv_create_qp_ex and ibv_wr_start) have their types, and no methods yet.
+//
+// # Platforms
+//
+// It is for 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x, and
+// for FreeBSD on amd64 and arm64; elsewhere the compiler says so. On arm64, musl
+// lays out some structs otherwise than glibc: the build tag musl selects it.
 //
 // The library is loaded when the first device is looked for. A machine without
 // it gets an error then that names the package to install. The environment
@@ -44,15 +86,14 @@
 // switches off the direct call of C functions in favour of a slower way that
 // does not depend on the Go runtime's inside.
 //
-// # FreeBSD
-//
 // FreeBSD's libibverbs is a branch of its own: fewer verbs, other layouts, which
-// are generated from its own headers. What it does not have is [ErrNotSupported].
-// There is no direct call there, so a post allocates and takes longer. The
-// package compiles and links for FreeBSD on amd64 and arm64, and has not been run
-// there. A program that is built without cgo, as from another system, loads
-// libibverbs if the go command is given -tags goverbs_fakecgo and
+// are generated from its own headers. There is no direct call there, so a post
+// allocates and takes longer. The package compiles and links for FreeBSD, and has
+// not been run there. A program that is built without cgo, as from another system,
+// loads libibverbs if the go command is given -tags goverbs_fakecgo and
 // -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std.
 package ibv
+
+import _ "github.com/goverbs/goverbs/ibv/internal/platform" // first, to say where this package is not for
 
 //go:generate go run ../gen generate -header infiniband/verbs.h -package ibv

@@ -10,7 +10,7 @@ import (
 // made with a shared receive queue: receives go to that queue. C's providers
 // differ in what they do then, so the provider is not asked. The error is
 // syscall.EINVAL too.
-var ErrSRQAttached error = &srqAttached{}
+var ErrSRQAttached = error(&srqAttached{})
 
 type srqAttached struct{}
 

@@ -7,7 +7,7 @@ import (
 
 // ErrRingFull is the error of adding to a [SendRing] all of whose work requests
 // are outstanding: poll it first. It is syscall.EAGAIN too.
-var ErrRingFull error = &ringFull{}
+var ErrRingFull = error(&ringFull{})
 
 type ringFull struct{}
 
