@@ -88,7 +88,7 @@ func TestEnvironmentVariable(t *testing.T) {
 	}
 }
 
-// A fault in C ends the process, and the runtime's report names who made the call.
+// A fault in C ends the process, and the runtime's report names who made the call, and who called that.
 func TestFaultEndsTheProcess(t *testing.T) {
 	tests := []struct{ function, signal string }{
 		{"post_fault", "SIGSEGV"},
@@ -103,6 +103,7 @@ func TestFaultEndsTheProcess(t *testing.T) {
 				require.Equal(t, 2, code, stderr)
 				require.Contains(t, stderr, tt.signal)
 				require.Contains(t, stderr, "ccall.playFault(")
+				require.Contains(t, stderr, "ccall.play(", "who called that")
 			})
 		}
 	}
