@@ -76,7 +76,7 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 		attr.AHAttr.IsGlobal = 1
 		attr.AHAttr.GRH = GlobalRoute{DGID: peer.GID, SGIDIndex: path.GIDIndex, HopLimit: hopLimit}
 	}
-	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskAv|QPAttrMaskPathMTU|QPAttrMaskDestQPN|
+	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskAV|QPAttrMaskPathMTU|QPAttrMaskDestQPN|
 		QPAttrMaskRQPSN|QPAttrMaskMaxDestRdAtomic|QPAttrMaskMinRNRTimer)
 }
 

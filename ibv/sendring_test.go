@@ -360,7 +360,7 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 		},
 		func(wr *ibv.SendWR) { *wr.WR.UD() = ibv.SendWRWRUD{AH: ah, RemoteQPN: 9, RemoteQKey: 10} },
 		func(wr *ibv.SendWR) { wr.QPType.XRC().RemoteSRQN = 11 },
-		func(wr *ibv.SendWR) { wr.TSO().HdrSz, wr.TSO().Mss = 12, 13 },
+		func(wr *ibv.SendWR) { wr.TSO().HdrSz, wr.TSO().MSS = 12, 13 },
 		func(wr *ibv.SendWR) { wr.BindMW().RKey = 14 },
 		func(wr *ibv.SendWR) { wr.BindMW().BindInfo.Length, wr.BindMW().BindInfo.MWAccessFlags = 15, 16 },
 	}

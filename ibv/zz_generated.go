@@ -38,7 +38,7 @@ const (
 	DeviceChangePhyPort DeviceCapFlags = 0x20 // IBV_DEVICE_CHANGE_PHY_PORT
 
 	// A UD send is checked for using an address handle of its queue pair's port.
-	DeviceUDAvPortEnforce DeviceCapFlags = 0x40 // IBV_DEVICE_UD_AV_PORT_ENFORCE
+	DeviceUDAVPortEnforce DeviceCapFlags = 0x40 // IBV_DEVICE_UD_AV_PORT_ENFORCE
 
 	// A change of state can name the state that it assumes.
 	DeviceCurrQPStateMod DeviceCapFlags = 0x80 // IBV_DEVICE_CURR_QP_STATE_MOD
@@ -103,7 +103,7 @@ func (v DeviceCapFlags) String() string {
 		{uint64(DeviceRawMulti), "IBV_DEVICE_RAW_MULTI"},
 		{uint64(DeviceAutoPathMig), "IBV_DEVICE_AUTO_PATH_MIG"},
 		{uint64(DeviceChangePhyPort), "IBV_DEVICE_CHANGE_PHY_PORT"},
-		{uint64(DeviceUDAvPortEnforce), "IBV_DEVICE_UD_AV_PORT_ENFORCE"},
+		{uint64(DeviceUDAVPortEnforce), "IBV_DEVICE_UD_AV_PORT_ENFORCE"},
 		{uint64(DeviceCurrQPStateMod), "IBV_DEVICE_CURR_QP_STATE_MOD"},
 		{uint64(DeviceShutdownPort), "IBV_DEVICE_SHUTDOWN_PORT"},
 		{uint64(DeviceInitType), "IBV_DEVICE_INIT_TYPE"},
@@ -696,7 +696,7 @@ const (
 	QPAttrMaskQKey QPAttrMask = 0x40 // IBV_QP_QKEY
 
 	// AHAttr counts.
-	QPAttrMaskAv QPAttrMask = 0x80 // IBV_QP_AV
+	QPAttrMaskAV QPAttrMask = 0x80 // IBV_QP_AV
 
 	// PathMTU counts.
 	QPAttrMaskPathMTU QPAttrMask = 0x100 // IBV_QP_PATH_MTU
@@ -752,7 +752,7 @@ func (v QPAttrMask) String() string {
 		{uint64(QPAttrMaskPKeyIndex), "IBV_QP_PKEY_INDEX"},
 		{uint64(QPAttrMaskPort), "IBV_QP_PORT"},
 		{uint64(QPAttrMaskQKey), "IBV_QP_QKEY"},
-		{uint64(QPAttrMaskAv), "IBV_QP_AV"},
+		{uint64(QPAttrMaskAV), "IBV_QP_AV"},
 		{uint64(QPAttrMaskPathMTU), "IBV_QP_PATH_MTU"},
 		{uint64(QPAttrMaskTimeout), "IBV_QP_TIMEOUT"},
 		{uint64(QPAttrMaskRetryCnt), "IBV_QP_RETRY_CNT"},
@@ -1007,7 +1007,7 @@ func (v ReregMRErrCode) String() string {
 
 // DeviceRawScatterFCS is C's macro IBV_DEVICE_RAW_SCATTER_FCS of infiniband/verbs.h. A
 // bit of DeviceCapFlagsEx: raw packets can be received with their Ethernet checksum.
-const DeviceRawScatterFCS = 17179869184
+const DeviceRawScatterFCS = 0x400000000
 
 // EthernetLlSize is C's macro ETHERNET_LL_SIZE of infiniband/verbs.h. It is the length
 // of a MAC address in bytes.
@@ -1069,8 +1069,8 @@ func _() {
 type DeviceAttr struct {
 	_ structs.HostLayout
 
-	// FwVer is the firmware's version, as text that a zero byte ends.
-	FwVer [64]byte // char fw_ver[64]
+	// FWVer is the firmware's version, as text that a zero byte ends.
+	FWVer [64]byte // char fw_ver[64]
 
 	// NodeGUID is the device's GUID.
 	NodeGUID BE64 // __be64 node_guid
@@ -1127,8 +1127,8 @@ type DeviceAttr struct {
 	// can answer at a time: the bound of MaxDestRdAtomic.
 	MaxQPRdAtom int32 // int max_qp_rd_atom
 
-	// MaxEeRdAtom is the same for end-to-end contexts; RD, which no device has.
-	MaxEeRdAtom int32 // int max_ee_rd_atom
+	// MaxEERdAtom is the same for end-to-end contexts; RD, which no device has.
+	MaxEERdAtom int32 // int max_ee_rd_atom
 
 	// MaxResRdAtom is the greatest number of RDMA reads and atomics that the whole
 	// device can answer at a time.
@@ -1138,18 +1138,18 @@ type DeviceAttr struct {
 	// pair can have under way: the bound of MaxRdAtomic.
 	MaxQPInitRdAtom int32 // int max_qp_init_rd_atom
 
-	// MaxEeInitRdAtom is the same for end-to-end contexts; RD, which no device has.
-	MaxEeInitRdAtom int32 // int max_ee_init_rd_atom
+	// MaxEEInitRdAtom is the same for end-to-end contexts; RD, which no device has.
+	MaxEEInitRdAtom int32 // int max_ee_init_rd_atom
 
 	// AtomicCap is what atomic operations are atomic against.
 	AtomicCap AtomicCap // enum ibv_atomic_cap atomic_cap
 
-	// MaxEe is the greatest number of end-to-end contexts; RD, which no device has.
-	MaxEe int32 // int max_ee
+	// MaxEE is the greatest number of end-to-end contexts; RD, which no device has.
+	MaxEE int32 // int max_ee
 
-	// MaxRdd is the greatest number of reliable datagram domains; RD, which no device
+	// MaxRDD is the greatest number of reliable datagram domains; RD, which no device
 	// has.
-	MaxRdd int32 // int max_rdd
+	MaxRDD int32 // int max_rdd
 
 	// MaxMW is the greatest number of memory windows.
 	MaxMW int32 // int max_mw
@@ -1173,13 +1173,13 @@ type DeviceAttr struct {
 	// MaxAH is the greatest number of address handles.
 	MaxAH int32 // int max_ah
 
-	// MaxFmr is the greatest number of fast memory regions, of which there are none any
+	// MaxFMR is the greatest number of fast memory regions, of which there are none any
 	// more.
-	MaxFmr int32 // int max_fmr
+	MaxFMR int32 // int max_fmr
 
-	// MaxMapPerFmr says how often a fast memory region, of which there are none any
+	// MaxMapPerFMR says how often a fast memory region, of which there are none any
 	// more, could be mapped.
-	MaxMapPerFmr int32 // int max_map_per_fmr
+	MaxMapPerFMR int32 // int max_map_per_fmr
 
 	// MaxSRQ is the greatest number of shared receive queues.
 	MaxSRQ int32 // int max_srq
@@ -1192,8 +1192,8 @@ type DeviceAttr struct {
 	// shared receive queue.
 	MaxSRQSGE int32 // int max_srq_sge
 
-	// MaxPkeys is the greatest number of P_Keys of a port.
-	MaxPkeys uint16 // uint16_t max_pkeys
+	// MaxPKeys is the greatest number of P_Keys of a port.
+	MaxPKeys uint16 // uint16_t max_pkeys
 
 	// LocalCAAckDelay says how long the device itself may take to acknowledge: 4.096
 	// microseconds * 2^n. A Timeout of its peers should be longer.
@@ -1205,7 +1205,7 @@ type DeviceAttr struct {
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.FwVer)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.FWVer)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.NodeGUID)-64]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.SysImageGUID)-72]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMRSize)-80]
@@ -1223,13 +1223,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMR)-136]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxPD)-140]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQPRdAtom)-144]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEeRdAtom)-148]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEERdAtom)-148]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxResRdAtom)-152]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxQPInitRdAtom)-156]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEeInitRdAtom)-160]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEEInitRdAtom)-160]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.AtomicCap)-164]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEe)-168]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRdd)-172]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxEE)-168]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRDD)-172]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMW)-176]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRawIPv6QP)-180]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxRawEthyQP)-184]
@@ -1237,12 +1237,12 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMcastQPAttach)-192]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxTotalMcastQPAttach)-196]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxAH)-200]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxFmr)-204]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMapPerFmr)-208]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxFMR)-204]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxMapPerFMR)-208]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQ)-212]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQWR)-216]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxSRQSGE)-220]
-	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxPkeys)-224]
+	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.MaxPKeys)-224]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.LocalCAAckDelay)-226]
 	_ = [1]struct{}{}[unsafe.Offsetof(DeviceAttr{}.PhysPortCnt)-227]
 	_ = [1]struct{}{}[unsafe.Sizeof(DeviceAttr{})-232]
@@ -1320,13 +1320,13 @@ type TSOCaps struct {
 	// MaxTSO is the most payload of one work request, in bytes; 0 if it cannot.
 	MaxTSO uint32 // uint32_t max_tso
 
-	// SupportedQpts says which kinds of queue pairs can: bit n stands for the QPType n.
-	SupportedQpts uint32 // uint32_t supported_qpts
+	// SupportedQPTs says which kinds of queue pairs can: bit n stands for the QPType n.
+	SupportedQPTs uint32 // uint32_t supported_qpts
 }
 
 func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(TSOCaps{}.MaxTSO)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(TSOCaps{}.SupportedQpts)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(TSOCaps{}.SupportedQPTs)-4]
 	_ = [1]struct{}{}[unsafe.Sizeof(TSOCaps{})-8]
 	_ = [1]struct{}{}[unsafe.Alignof(TSOCaps{})-4]
 }
@@ -1337,8 +1337,8 @@ func _() {
 type RSSCaps struct {
 	_ structs.HostLayout
 
-	// SupportedQpts says which kinds of queue pairs can: bit n stands for the QPType n.
-	SupportedQpts uint32 // uint32_t supported_qpts
+	// SupportedQPTs says which kinds of queue pairs can: bit n stands for the QPType n.
+	SupportedQPTs uint32 // uint32_t supported_qpts
 
 	// MaxRWQIndirectionTables is the greatest number of tables.
 	MaxRWQIndirectionTables uint32 // uint32_t max_rwq_indirection_tables
@@ -1356,7 +1356,7 @@ type RSSCaps struct {
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(RSSCaps{}.SupportedQpts)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(RSSCaps{}.SupportedQPTs)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(RSSCaps{}.MaxRWQIndirectionTables)-4]
 	_ = [1]struct{}{}[unsafe.Offsetof(RSSCaps{}.MaxRWQIndirectionTableSize)-8]
 	_ = [1]struct{}{}[unsafe.Offsetof(RSSCaps{}.RxHashFieldsMask)-16]
@@ -1377,15 +1377,15 @@ type PacketPacingCaps struct {
 	// QPRateLimitMax is the highest limit, in kbit/s; 0 if there can be none.
 	QPRateLimitMax uint32 // uint32_t qp_rate_limit_max
 
-	// SupportedQpts says which kinds of queue pairs can have a limit: bit n stands for
+	// SupportedQPTs says which kinds of queue pairs can have a limit: bit n stands for
 	// the QPType n.
-	SupportedQpts uint32 // uint32_t supported_qpts
+	SupportedQPTs uint32 // uint32_t supported_qpts
 }
 
 func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(PacketPacingCaps{}.QPRateLimitMin)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(PacketPacingCaps{}.QPRateLimitMax)-4]
-	_ = [1]struct{}{}[unsafe.Offsetof(PacketPacingCaps{}.SupportedQpts)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(PacketPacingCaps{}.SupportedQPTs)-8]
 	_ = [1]struct{}{}[unsafe.Sizeof(PacketPacingCaps{})-12]
 	_ = [1]struct{}{}[unsafe.Alignof(PacketPacingCaps{})-4]
 }
@@ -2547,15 +2547,15 @@ type SendWRTSO struct {
 	// HdrSz is the header's length in bytes.
 	HdrSz uint16 // uint16_t hdr_sz
 
-	// Mss is how many bytes of payload a segment has at most.
-	Mss uint16 // uint16_t mss
+	// MSS is how many bytes of payload a segment has at most.
+	MSS uint16 // uint16_t mss
 	_   [4]byte
 }
 
 func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(SendWRTSO{}.Hdr)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(SendWRTSO{}.HdrSz)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(SendWRTSO{}.Mss)-10]
+	_ = [1]struct{}{}[unsafe.Offsetof(SendWRTSO{}.MSS)-10]
 	_ = [1]struct{}{}[unsafe.Sizeof(SendWRTSO{})-16]
 	_ = [1]struct{}{}[unsafe.Alignof(SendWRTSO{})-8]
 }
@@ -3018,11 +3018,11 @@ type FlowIPv4ExtFilter struct {
 	// Proto is what is in the packet.
 	Proto uint8 // uint8_t proto
 
-	// Tos holds DSCP and ECN.
-	Tos uint8 // uint8_t tos
+	// TOS holds DSCP and ECN.
+	TOS uint8 // uint8_t tos
 
-	// Ttl is how many routers it may still pass.
-	Ttl uint8 // uint8_t ttl
+	// TTL is how many routers it may still pass.
+	TTL uint8 // uint8_t ttl
 
 	// Flags has the fragmentation flags.
 	Flags uint8 // uint8_t flags
@@ -3032,8 +3032,8 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.SrcIP)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.DstIP)-4]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.Proto)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.Tos)-9]
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.Ttl)-10]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.TOS)-9]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.TTL)-10]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowIPv4ExtFilter{}.Flags)-11]
 	_ = [1]struct{}{}[unsafe.Sizeof(FlowIPv4ExtFilter{})-12]
 	_ = [1]struct{}{}[unsafe.Alignof(FlowIPv4ExtFilter{})-4]

@@ -29,13 +29,13 @@ const (
 	NodeRouter NodeType = 3 // IBV_NODE_ROUTER
 
 	// An iWARP adapter, RDMA over TCP.
-	NodeRnic NodeType = 4 // IBV_NODE_RNIC
+	NodeRNIC NodeType = 4 // IBV_NODE_RNIC
 
 	// A usNIC adapter.
-	NodeUsnic NodeType = 5 // IBV_NODE_USNIC
+	NodeUSNIC NodeType = 5 // IBV_NODE_USNIC
 
 	// A usNIC adapter that uses UDP.
-	NodeUsnicUDP NodeType = 6 // IBV_NODE_USNIC_UDP
+	NodeUSNICUDP NodeType = 6 // IBV_NODE_USNIC_UDP
 )
 
 // String is C's name for v, or its number where C has none.
@@ -49,11 +49,11 @@ func (v NodeType) String() string {
 		return "IBV_NODE_SWITCH"
 	case NodeRouter:
 		return "IBV_NODE_ROUTER"
-	case NodeRnic:
+	case NodeRNIC:
 		return "IBV_NODE_RNIC"
-	case NodeUsnic:
+	case NodeUSNIC:
 		return "IBV_NODE_USNIC"
-	case NodeUsnicUDP:
+	case NodeUSNICUDP:
 		return "IBV_NODE_USNIC_UDP"
 	}
 	return "NodeType(" + strconv.FormatInt(int64(v), 10) + ")"
@@ -76,10 +76,10 @@ const (
 	TransportIWARP TransportType = 1 // IBV_TRANSPORT_IWARP
 
 	// The usNIC protocol.
-	TransportUsnic TransportType = 2 // IBV_TRANSPORT_USNIC
+	TransportUSNIC TransportType = 2 // IBV_TRANSPORT_USNIC
 
 	// The usNIC protocol in UDP.
-	TransportUsnicUDP TransportType = 3 // IBV_TRANSPORT_USNIC_UDP
+	TransportUSNICUDP TransportType = 3 // IBV_TRANSPORT_USNIC_UDP
 )
 
 // String is C's name for v, or its number where C has none.
@@ -91,9 +91,9 @@ func (v TransportType) String() string {
 		return "IBV_TRANSPORT_IB"
 	case TransportIWARP:
 		return "IBV_TRANSPORT_IWARP"
-	case TransportUsnic:
+	case TransportUSNIC:
 		return "IBV_TRANSPORT_USNIC"
-	case TransportUsnicUDP:
+	case TransportUSNICUDP:
 		return "IBV_TRANSPORT_USNIC_UDP"
 	}
 	return "TransportType(" + strconv.FormatInt(int64(v), 10) + ")"
@@ -246,7 +246,7 @@ const (
 	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
 
 	// It knows the optional lengths of the pause between packets.
-	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
+	PortOptIPDSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
 	PortAutoMigrSup PortCapFlags = 0x20 // IBV_PORT_AUTO_MIGR_SUP
@@ -255,19 +255,19 @@ const (
 	PortSLMapSup PortCapFlags = 0x40 // IBV_PORT_SL_MAP_SUP
 
 	// Its M_Key survives a loss of power.
-	PortMkeyNvram PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
+	PortMKeyNVRAM PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
 
 	// Its P_Keys survive a loss of power.
-	PortPKeyNvram PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
+	PortPKeyNVRAM PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
 
 	// Its light can be switched.
-	PortLedInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
+	PortLEDInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
 
 	// It knows the GUID of the whole piece of hardware.
 	PortSysImageGUIDSup PortCapFlags = 0x800 // IBV_PORT_SYS_IMAGE_GUID_SUP
 
 	// It sends traps for P_Keys of a switch's external ports.
-	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
+	PortPKeySWExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
 
 	// It knows lanes of 14 Gbit/s and more.
 	PortExtendedSpeedsSup PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
@@ -276,7 +276,7 @@ const (
 	PortCmSup PortCapFlags = 0x10000 // IBV_PORT_CM_SUP
 
 	// It carries SNMP.
-	PortSnmpTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
+	PortSNMPTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
 
 	// It can be initialised again.
 	PortReinitSup PortCapFlags = 0x40000 // IBV_PORT_REINIT_SUP
@@ -303,7 +303,7 @@ const (
 	PortClientRegSup PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
 
 	// Its GIDs are made of IP addresses, as RoCE's are.
-	PortIPBasedGids PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
+	PortIPBasedGIDs PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -313,17 +313,17 @@ func (v PortCapFlags) String() string {
 		{uint64(PortSM), "IBV_PORT_SM"},
 		{uint64(PortNoticeSup), "IBV_PORT_NOTICE_SUP"},
 		{uint64(PortTrapSup), "IBV_PORT_TRAP_SUP"},
-		{uint64(PortOptIpdSup), "IBV_PORT_OPT_IPD_SUP"},
+		{uint64(PortOptIPDSup), "IBV_PORT_OPT_IPD_SUP"},
 		{uint64(PortAutoMigrSup), "IBV_PORT_AUTO_MIGR_SUP"},
 		{uint64(PortSLMapSup), "IBV_PORT_SL_MAP_SUP"},
-		{uint64(PortMkeyNvram), "IBV_PORT_MKEY_NVRAM"},
-		{uint64(PortPKeyNvram), "IBV_PORT_PKEY_NVRAM"},
-		{uint64(PortLedInfoSup), "IBV_PORT_LED_INFO_SUP"},
+		{uint64(PortMKeyNVRAM), "IBV_PORT_MKEY_NVRAM"},
+		{uint64(PortPKeyNVRAM), "IBV_PORT_PKEY_NVRAM"},
+		{uint64(PortLEDInfoSup), "IBV_PORT_LED_INFO_SUP"},
 		{uint64(PortSysImageGUIDSup), "IBV_PORT_SYS_IMAGE_GUID_SUP"},
-		{uint64(PortPKeySwExtPortTrapSup), "IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP"},
+		{uint64(PortPKeySWExtPortTrapSup), "IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP"},
 		{uint64(PortExtendedSpeedsSup), "IBV_PORT_EXTENDED_SPEEDS_SUP"},
 		{uint64(PortCmSup), "IBV_PORT_CM_SUP"},
-		{uint64(PortSnmpTunnelSup), "IBV_PORT_SNMP_TUNNEL_SUP"},
+		{uint64(PortSNMPTunnelSup), "IBV_PORT_SNMP_TUNNEL_SUP"},
 		{uint64(PortReinitSup), "IBV_PORT_REINIT_SUP"},
 		{uint64(PortDeviceMgmtSup), "IBV_PORT_DEVICE_MGMT_SUP"},
 		{uint64(PortVendorClassSup), "IBV_PORT_VENDOR_CLASS_SUP"},
@@ -332,7 +332,7 @@ func (v PortCapFlags) String() string {
 		{uint64(PortBootMgmtSup), "IBV_PORT_BOOT_MGMT_SUP"},
 		{uint64(PortLinkLatencySup), "IBV_PORT_LINK_LATENCY_SUP"},
 		{uint64(PortClientRegSup), "IBV_PORT_CLIENT_REG_SUP"},
-		{uint64(PortIPBasedGids), "IBV_PORT_IP_BASED_GIDS"},
+		{uint64(PortIPBasedGIDs), "IBV_PORT_IP_BASED_GIDS"},
 	})
 }
 
@@ -399,7 +399,7 @@ const (
 
 	// A queue pair in the error state takes no more receives from its shared receive
 	// queue: it may be destroyed once its completions are polled. Element: QP.
-	EventQPLastWqeReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
+	EventQPLastWQEReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
 
 	// The subnet manager has forgotten: multicast memberships and the like must be made
 	// anew. Element: PortNum.
@@ -447,7 +447,7 @@ func (v EventType) String() string {
 		return "IBV_EVENT_SRQ_ERR"
 	case EventSRQLimitReached:
 		return "IBV_EVENT_SRQ_LIMIT_REACHED"
-	case EventQPLastWqeReached:
+	case EventQPLastWQEReached:
 		return "IBV_EVENT_QP_LAST_WQE_REACHED"
 	case EventClientReregister:
 		return "IBV_EVENT_CLIENT_REREGISTER"
@@ -481,7 +481,7 @@ const (
 	WCLocQPOpErr WCStatus = 2 // IBV_WC_LOC_QP_OP_ERR
 
 	// The same for an end-to-end context of RD, which no device has.
-	WCLocEecOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
+	WCLocEECOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
 
 	// A local buffer is not inside the memory region of its LKey, or the region is
 	// gone, belongs to another protection domain, or lacks AccessLocalWrite where the
@@ -527,7 +527,7 @@ const (
 	WCRNRRetryExcErr WCStatus = 13 // IBV_WC_RNR_RETRY_EXC_ERR
 
 	// A mismatch of reliable datagram domains; RD, which no device has.
-	WCLocRddViolErr WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
+	WCLocRDDViolErr WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
 
 	// The other end refused an invalid RD message; RD, which no device has.
 	WCRemInvRdReqErr WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
@@ -536,10 +536,10 @@ const (
 	WCRemAbortErr WCStatus = 16 // IBV_WC_REM_ABORT_ERR
 
 	// An invalid end-to-end context number; RD, which no device has.
-	WCInvEecnErr WCStatus = 17 // IBV_WC_INV_EECN_ERR
+	WCInvEECNErr WCStatus = 17 // IBV_WC_INV_EECN_ERR
 
 	// An invalid state of an end-to-end context; RD, which no device has.
-	WCInvEecStateErr WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
+	WCInvEECStateErr WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
 
 	// The device failed in a way that may need it to be reset.
 	WCFatalErr WCStatus = 19 // IBV_WC_FATAL_ERR
@@ -560,7 +560,7 @@ func (v WCStatus) String() string {
 		return "IBV_WC_LOC_LEN_ERR"
 	case WCLocQPOpErr:
 		return "IBV_WC_LOC_QP_OP_ERR"
-	case WCLocEecOpErr:
+	case WCLocEECOpErr:
 		return "IBV_WC_LOC_EEC_OP_ERR"
 	case WCLocProtErr:
 		return "IBV_WC_LOC_PROT_ERR"
@@ -582,15 +582,15 @@ func (v WCStatus) String() string {
 		return "IBV_WC_RETRY_EXC_ERR"
 	case WCRNRRetryExcErr:
 		return "IBV_WC_RNR_RETRY_EXC_ERR"
-	case WCLocRddViolErr:
+	case WCLocRDDViolErr:
 		return "IBV_WC_LOC_RDD_VIOL_ERR"
 	case WCRemInvRdReqErr:
 		return "IBV_WC_REM_INV_RD_REQ_ERR"
 	case WCRemAbortErr:
 		return "IBV_WC_REM_ABORT_ERR"
-	case WCInvEecnErr:
+	case WCInvEECNErr:
 		return "IBV_WC_INV_EECN_ERR"
-	case WCInvEecStateErr:
+	case WCInvEECStateErr:
 		return "IBV_WC_INV_EEC_STATE_ERR"
 	case WCFatalErr:
 		return "IBV_WC_FATAL_ERR"

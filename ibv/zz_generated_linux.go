@@ -226,20 +226,20 @@ const (
 	IBUverbsPcfSM          IBUverbsQueryPortCapFlags = 0x2   // IB_UVERBS_PCF_SM
 	IBUverbsPcfNoticeSup   IBUverbsQueryPortCapFlags = 0x4   // IB_UVERBS_PCF_NOTICE_SUP
 	IBUverbsPcfTrapSup     IBUverbsQueryPortCapFlags = 0x8   // IB_UVERBS_PCF_TRAP_SUP
-	IBUverbsPcfOptIpdSup   IBUverbsQueryPortCapFlags = 0x10  // IB_UVERBS_PCF_OPT_IPD_SUP
+	IBUverbsPcfOptIPDSup   IBUverbsQueryPortCapFlags = 0x10  // IB_UVERBS_PCF_OPT_IPD_SUP
 	IBUverbsPcfAutoMigrSup IBUverbsQueryPortCapFlags = 0x20  // IB_UVERBS_PCF_AUTO_MIGR_SUP
 	IBUverbsPcfSLMapSup    IBUverbsQueryPortCapFlags = 0x40  // IB_UVERBS_PCF_SL_MAP_SUP
-	IBUverbsPcfMkeyNvram   IBUverbsQueryPortCapFlags = 0x80  // IB_UVERBS_PCF_MKEY_NVRAM
-	IBUverbsPcfPKeyNvram   IBUverbsQueryPortCapFlags = 0x100 // IB_UVERBS_PCF_PKEY_NVRAM
-	IBUverbsPcfLedInfoSup  IBUverbsQueryPortCapFlags = 0x200 // IB_UVERBS_PCF_LED_INFO_SUP
+	IBUverbsPcfMKeyNVRAM   IBUverbsQueryPortCapFlags = 0x80  // IB_UVERBS_PCF_MKEY_NVRAM
+	IBUverbsPcfPKeyNVRAM   IBUverbsQueryPortCapFlags = 0x100 // IB_UVERBS_PCF_PKEY_NVRAM
+	IBUverbsPcfLEDInfoSup  IBUverbsQueryPortCapFlags = 0x200 // IB_UVERBS_PCF_LED_INFO_SUP
 
 	// The port's subnet manager is switched off.
 	IBUverbsPcfSMDisabled           IBUverbsQueryPortCapFlags = 0x400     // IB_UVERBS_PCF_SM_DISABLED
 	IBUverbsPcfSysImageGUIDSup      IBUverbsQueryPortCapFlags = 0x800     // IB_UVERBS_PCF_SYS_IMAGE_GUID_SUP
-	IBUverbsPcfPKeySwExtPortTrapSup IBUverbsQueryPortCapFlags = 0x1000    // IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP
+	IBUverbsPcfPKeySWExtPortTrapSup IBUverbsQueryPortCapFlags = 0x1000    // IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP
 	IBUverbsPcfExtendedSpeedsSup    IBUverbsQueryPortCapFlags = 0x4000    // IB_UVERBS_PCF_EXTENDED_SPEEDS_SUP
 	IBUverbsPcfCmSup                IBUverbsQueryPortCapFlags = 0x10000   // IB_UVERBS_PCF_CM_SUP
-	IBUverbsPcfSnmpTunnelSup        IBUverbsQueryPortCapFlags = 0x20000   // IB_UVERBS_PCF_SNMP_TUNNEL_SUP
+	IBUverbsPcfSNMPTunnelSup        IBUverbsQueryPortCapFlags = 0x20000   // IB_UVERBS_PCF_SNMP_TUNNEL_SUP
 	IBUverbsPcfReinitSup            IBUverbsQueryPortCapFlags = 0x40000   // IB_UVERBS_PCF_REINIT_SUP
 	IBUverbsPcfDeviceMgmtSup        IBUverbsQueryPortCapFlags = 0x80000   // IB_UVERBS_PCF_DEVICE_MGMT_SUP
 	IBUverbsPcfVendorClassSup       IBUverbsQueryPortCapFlags = 0x100000  // IB_UVERBS_PCF_VENDOR_CLASS_SUP
@@ -253,7 +253,7 @@ const (
 	IBUverbsPcfLinkSpeedWidthTableSup IBUverbsQueryPortCapFlags = 0x8000000 // IB_UVERBS_PCF_LINK_SPEED_WIDTH_TABLE_SUP
 
 	// It tells in a table which of the vendor's management packets it knows.
-	IBUverbsPcfVendorSpecificMadsTableSup IBUverbsQueryPortCapFlags = 0x10000000 // IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP
+	IBUverbsPcfVendorSpecificMADsTableSup IBUverbsQueryPortCapFlags = 0x10000000 // IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP
 
 	// It can be kept from sending traps for multicasts with a wrong P_Key.
 	IBUverbsPcfMcastPKeyTrapSuppressionSup IBUverbsQueryPortCapFlags = 0x20000000 // IB_UVERBS_PCF_MCAST_PKEY_TRAP_SUPPRESSION_SUP
@@ -263,7 +263,7 @@ const (
 
 	// It tells where it stands in the hierarchy of the network.
 	IBUverbsPcfHierarchyInfoSup IBUverbsQueryPortCapFlags = 0x80000000 // IB_UVERBS_PCF_HIERARCHY_INFO_SUP
-	IBUverbsPcfIPBasedGids      IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
+	IBUverbsPcfIPBasedGIDs      IBUverbsQueryPortCapFlags = 0x4000000  // IB_UVERBS_PCF_IP_BASED_GIDS
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -273,18 +273,18 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 		{uint64(IBUverbsPcfSM), "IB_UVERBS_PCF_SM"},
 		{uint64(IBUverbsPcfNoticeSup), "IB_UVERBS_PCF_NOTICE_SUP"},
 		{uint64(IBUverbsPcfTrapSup), "IB_UVERBS_PCF_TRAP_SUP"},
-		{uint64(IBUverbsPcfOptIpdSup), "IB_UVERBS_PCF_OPT_IPD_SUP"},
+		{uint64(IBUverbsPcfOptIPDSup), "IB_UVERBS_PCF_OPT_IPD_SUP"},
 		{uint64(IBUverbsPcfAutoMigrSup), "IB_UVERBS_PCF_AUTO_MIGR_SUP"},
 		{uint64(IBUverbsPcfSLMapSup), "IB_UVERBS_PCF_SL_MAP_SUP"},
-		{uint64(IBUverbsPcfMkeyNvram), "IB_UVERBS_PCF_MKEY_NVRAM"},
-		{uint64(IBUverbsPcfPKeyNvram), "IB_UVERBS_PCF_PKEY_NVRAM"},
-		{uint64(IBUverbsPcfLedInfoSup), "IB_UVERBS_PCF_LED_INFO_SUP"},
+		{uint64(IBUverbsPcfMKeyNVRAM), "IB_UVERBS_PCF_MKEY_NVRAM"},
+		{uint64(IBUverbsPcfPKeyNVRAM), "IB_UVERBS_PCF_PKEY_NVRAM"},
+		{uint64(IBUverbsPcfLEDInfoSup), "IB_UVERBS_PCF_LED_INFO_SUP"},
 		{uint64(IBUverbsPcfSMDisabled), "IB_UVERBS_PCF_SM_DISABLED"},
 		{uint64(IBUverbsPcfSysImageGUIDSup), "IB_UVERBS_PCF_SYS_IMAGE_GUID_SUP"},
-		{uint64(IBUverbsPcfPKeySwExtPortTrapSup), "IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP"},
+		{uint64(IBUverbsPcfPKeySWExtPortTrapSup), "IB_UVERBS_PCF_PKEY_SW_EXT_PORT_TRAP_SUP"},
 		{uint64(IBUverbsPcfExtendedSpeedsSup), "IB_UVERBS_PCF_EXTENDED_SPEEDS_SUP"},
 		{uint64(IBUverbsPcfCmSup), "IB_UVERBS_PCF_CM_SUP"},
-		{uint64(IBUverbsPcfSnmpTunnelSup), "IB_UVERBS_PCF_SNMP_TUNNEL_SUP"},
+		{uint64(IBUverbsPcfSNMPTunnelSup), "IB_UVERBS_PCF_SNMP_TUNNEL_SUP"},
 		{uint64(IBUverbsPcfReinitSup), "IB_UVERBS_PCF_REINIT_SUP"},
 		{uint64(IBUverbsPcfDeviceMgmtSup), "IB_UVERBS_PCF_DEVICE_MGMT_SUP"},
 		{uint64(IBUverbsPcfVendorClassSup), "IB_UVERBS_PCF_VENDOR_CLASS_SUP"},
@@ -294,11 +294,11 @@ func (v IBUverbsQueryPortCapFlags) String() string {
 		{uint64(IBUverbsPcfLinkLatencySup), "IB_UVERBS_PCF_LINK_LATENCY_SUP"},
 		{uint64(IBUverbsPcfClientRegSup), "IB_UVERBS_PCF_CLIENT_REG_SUP"},
 		{uint64(IBUverbsPcfLinkSpeedWidthTableSup), "IB_UVERBS_PCF_LINK_SPEED_WIDTH_TABLE_SUP"},
-		{uint64(IBUverbsPcfVendorSpecificMadsTableSup), "IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP"},
+		{uint64(IBUverbsPcfVendorSpecificMADsTableSup), "IB_UVERBS_PCF_VENDOR_SPECIFIC_MADS_TABLE_SUP"},
 		{uint64(IBUverbsPcfMcastPKeyTrapSuppressionSup), "IB_UVERBS_PCF_MCAST_PKEY_TRAP_SUPPRESSION_SUP"},
 		{uint64(IBUverbsPcfMcastFdbTopSup), "IB_UVERBS_PCF_MCAST_FDB_TOP_SUP"},
 		{uint64(IBUverbsPcfHierarchyInfoSup), "IB_UVERBS_PCF_HIERARCHY_INFO_SUP"},
-		{uint64(IBUverbsPcfIPBasedGids), "IB_UVERBS_PCF_IP_BASED_GIDS"},
+		{uint64(IBUverbsPcfIPBasedGIDs), "IB_UVERBS_PCF_IP_BASED_GIDS"},
 	})
 }
 
@@ -555,7 +555,7 @@ const (
 	RDMADriverHns RDMADriverID = 12 // RDMA_DRIVER_HNS
 
 	// Cisco's usNIC.
-	RDMADriverUsnic RDMADriverID = 13 // RDMA_DRIVER_USNIC
+	RDMADriverUSNIC RDMADriverID = 13 // RDMA_DRIVER_USNIC
 
 	// Soft-RoCE, which needs no hardware.
 	RDMADriverRxe RDMADriverID = 14 // RDMA_DRIVER_RXE
@@ -611,7 +611,7 @@ func (v RDMADriverID) String() string {
 		return "RDMA_DRIVER_QEDR"
 	case RDMADriverHns:
 		return "RDMA_DRIVER_HNS"
-	case RDMADriverUsnic:
+	case RDMADriverUSNIC:
 		return "RDMA_DRIVER_USNIC"
 	case RDMADriverRxe:
 		return "RDMA_DRIVER_RXE"
@@ -816,13 +816,13 @@ const (
 	NodeRouter NodeType = 3 // IBV_NODE_ROUTER
 
 	// An iWARP adapter, RDMA over TCP.
-	NodeRnic NodeType = 4 // IBV_NODE_RNIC
+	NodeRNIC NodeType = 4 // IBV_NODE_RNIC
 
 	// A usNIC adapter.
-	NodeUsnic NodeType = 5 // IBV_NODE_USNIC
+	NodeUSNIC NodeType = 5 // IBV_NODE_USNIC
 
 	// A usNIC adapter that uses UDP.
-	NodeUsnicUDP NodeType = 6 // IBV_NODE_USNIC_UDP
+	NodeUSNICUDP NodeType = 6 // IBV_NODE_USNIC_UDP
 
 	// A device with a protocol of its own.
 	NodeUnspecified NodeType = 7 // IBV_NODE_UNSPECIFIED
@@ -839,11 +839,11 @@ func (v NodeType) String() string {
 		return "IBV_NODE_SWITCH"
 	case NodeRouter:
 		return "IBV_NODE_ROUTER"
-	case NodeRnic:
+	case NodeRNIC:
 		return "IBV_NODE_RNIC"
-	case NodeUsnic:
+	case NodeUSNIC:
 		return "IBV_NODE_USNIC"
-	case NodeUsnicUDP:
+	case NodeUSNICUDP:
 		return "IBV_NODE_USNIC_UDP"
 	case NodeUnspecified:
 		return "IBV_NODE_UNSPECIFIED"
@@ -868,10 +868,10 @@ const (
 	TransportIWARP TransportType = 1 // IBV_TRANSPORT_IWARP
 
 	// The usNIC protocol.
-	TransportUsnic TransportType = 2 // IBV_TRANSPORT_USNIC
+	TransportUSNIC TransportType = 2 // IBV_TRANSPORT_USNIC
 
 	// The usNIC protocol in UDP.
-	TransportUsnicUDP TransportType = 3 // IBV_TRANSPORT_USNIC_UDP
+	TransportUSNICUDP TransportType = 3 // IBV_TRANSPORT_USNIC_UDP
 
 	// A protocol of the device's own.
 	TransportUnspecified TransportType = 4 // IBV_TRANSPORT_UNSPECIFIED
@@ -886,9 +886,9 @@ func (v TransportType) String() string {
 		return "IBV_TRANSPORT_IB"
 	case TransportIWARP:
 		return "IBV_TRANSPORT_IWARP"
-	case TransportUsnic:
+	case TransportUSNIC:
 		return "IBV_TRANSPORT_USNIC"
-	case TransportUsnicUDP:
+	case TransportUSNICUDP:
 		return "IBV_TRANSPORT_USNIC_UDP"
 	case TransportUnspecified:
 		return "IBV_TRANSPORT_UNSPECIFIED"
@@ -1051,7 +1051,7 @@ const (
 	RxHashDstPortUDP RxHashFields = 0x80 // IBV_RX_HASH_DST_PORT_UDP
 
 	// The security parameters index.
-	RxHashIpsecSpi RxHashFields = 0x100 // IBV_RX_HASH_IPSEC_SPI
+	RxHashIpsecSPI RxHashFields = 0x100 // IBV_RX_HASH_IPSEC_SPI
 
 	// The headers inside of a tunnel, instead of those outside.
 	RxHashInner RxHashFields = 0x80000000 // IBV_RX_HASH_INNER
@@ -1069,7 +1069,7 @@ func (v RxHashFields) String() string {
 		{uint64(RxHashDstPortTCP), "IBV_RX_HASH_DST_PORT_TCP"},
 		{uint64(RxHashSrcPortUDP), "IBV_RX_HASH_SRC_PORT_UDP"},
 		{uint64(RxHashDstPortUDP), "IBV_RX_HASH_DST_PORT_UDP"},
-		{uint64(RxHashIpsecSpi), "IBV_RX_HASH_IPSEC_SPI"},
+		{uint64(RxHashIpsecSPI), "IBV_RX_HASH_IPSEC_SPI"},
 		{uint64(RxHashInner), "IBV_RX_HASH_INNER"},
 	})
 }
@@ -1168,7 +1168,7 @@ const (
 	PortTrapSup PortCapFlags = 0x8 // IBV_PORT_TRAP_SUP
 
 	// It knows the optional lengths of the pause between packets.
-	PortOptIpdSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
+	PortOptIPDSup PortCapFlags = 0x10 // IBV_PORT_OPT_IPD_SUP
 
 	// Connections can migrate to an alternate path by themselves.
 	PortAutoMigrSup PortCapFlags = 0x20 // IBV_PORT_AUTO_MIGR_SUP
@@ -1177,19 +1177,19 @@ const (
 	PortSLMapSup PortCapFlags = 0x40 // IBV_PORT_SL_MAP_SUP
 
 	// Its M_Key survives a loss of power.
-	PortMkeyNvram PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
+	PortMKeyNVRAM PortCapFlags = 0x80 // IBV_PORT_MKEY_NVRAM
 
 	// Its P_Keys survive a loss of power.
-	PortPKeyNvram PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
+	PortPKeyNVRAM PortCapFlags = 0x100 // IBV_PORT_PKEY_NVRAM
 
 	// Its light can be switched.
-	PortLedInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
+	PortLEDInfoSup PortCapFlags = 0x200 // IBV_PORT_LED_INFO_SUP
 
 	// It knows the GUID of the whole piece of hardware.
 	PortSysImageGUIDSup PortCapFlags = 0x800 // IBV_PORT_SYS_IMAGE_GUID_SUP
 
 	// It sends traps for P_Keys of a switch's external ports.
-	PortPKeySwExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
+	PortPKeySWExtPortTrapSup PortCapFlags = 0x1000 // IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP
 
 	// It knows lanes of 14 Gbit/s and more.
 	PortExtendedSpeedsSup PortCapFlags = 0x4000 // IBV_PORT_EXTENDED_SPEEDS_SUP
@@ -1201,7 +1201,7 @@ const (
 	PortCmSup PortCapFlags = 0x10000 // IBV_PORT_CM_SUP
 
 	// It carries SNMP.
-	PortSnmpTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
+	PortSNMPTunnelSup PortCapFlags = 0x20000 // IBV_PORT_SNMP_TUNNEL_SUP
 
 	// It can be initialised again.
 	PortReinitSup PortCapFlags = 0x40000 // IBV_PORT_REINIT_SUP
@@ -1228,7 +1228,7 @@ const (
 	PortClientRegSup PortCapFlags = 0x2000000 // IBV_PORT_CLIENT_REG_SUP
 
 	// Its GIDs are made of IP addresses, as RoCE's are.
-	PortIPBasedGids PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
+	PortIPBasedGIDs PortCapFlags = 0x4000000 // IBV_PORT_IP_BASED_GIDS
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -1238,18 +1238,18 @@ func (v PortCapFlags) String() string {
 		{uint64(PortSM), "IBV_PORT_SM"},
 		{uint64(PortNoticeSup), "IBV_PORT_NOTICE_SUP"},
 		{uint64(PortTrapSup), "IBV_PORT_TRAP_SUP"},
-		{uint64(PortOptIpdSup), "IBV_PORT_OPT_IPD_SUP"},
+		{uint64(PortOptIPDSup), "IBV_PORT_OPT_IPD_SUP"},
 		{uint64(PortAutoMigrSup), "IBV_PORT_AUTO_MIGR_SUP"},
 		{uint64(PortSLMapSup), "IBV_PORT_SL_MAP_SUP"},
-		{uint64(PortMkeyNvram), "IBV_PORT_MKEY_NVRAM"},
-		{uint64(PortPKeyNvram), "IBV_PORT_PKEY_NVRAM"},
-		{uint64(PortLedInfoSup), "IBV_PORT_LED_INFO_SUP"},
+		{uint64(PortMKeyNVRAM), "IBV_PORT_MKEY_NVRAM"},
+		{uint64(PortPKeyNVRAM), "IBV_PORT_PKEY_NVRAM"},
+		{uint64(PortLEDInfoSup), "IBV_PORT_LED_INFO_SUP"},
 		{uint64(PortSysImageGUIDSup), "IBV_PORT_SYS_IMAGE_GUID_SUP"},
-		{uint64(PortPKeySwExtPortTrapSup), "IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP"},
+		{uint64(PortPKeySWExtPortTrapSup), "IBV_PORT_PKEY_SW_EXT_PORT_TRAP_SUP"},
 		{uint64(PortExtendedSpeedsSup), "IBV_PORT_EXTENDED_SPEEDS_SUP"},
 		{uint64(PortCapMask2Sup), "IBV_PORT_CAP_MASK2_SUP"},
 		{uint64(PortCmSup), "IBV_PORT_CM_SUP"},
-		{uint64(PortSnmpTunnelSup), "IBV_PORT_SNMP_TUNNEL_SUP"},
+		{uint64(PortSNMPTunnelSup), "IBV_PORT_SNMP_TUNNEL_SUP"},
 		{uint64(PortReinitSup), "IBV_PORT_REINIT_SUP"},
 		{uint64(PortDeviceMgmtSup), "IBV_PORT_DEVICE_MGMT_SUP"},
 		{uint64(PortVendorClassSup), "IBV_PORT_VENDOR_CLASS_SUP"},
@@ -1258,7 +1258,7 @@ func (v PortCapFlags) String() string {
 		{uint64(PortBootMgmtSup), "IBV_PORT_BOOT_MGMT_SUP"},
 		{uint64(PortLinkLatencySup), "IBV_PORT_LINK_LATENCY_SUP"},
 		{uint64(PortClientRegSup), "IBV_PORT_CLIENT_REG_SUP"},
-		{uint64(PortIPBasedGids), "IBV_PORT_IP_BASED_GIDS"},
+		{uint64(PortIPBasedGIDs), "IBV_PORT_IP_BASED_GIDS"},
 	})
 }
 
@@ -1372,7 +1372,7 @@ const (
 
 	// A queue pair in the error state takes no more receives from its shared receive
 	// queue: it may be destroyed once its completions are polled. Element: QP.
-	EventQPLastWqeReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
+	EventQPLastWQEReached EventType = 16 // IBV_EVENT_QP_LAST_WQE_REACHED
 
 	// The subnet manager has forgotten: multicast memberships and the like must be made
 	// anew. Element: PortNum.
@@ -1424,7 +1424,7 @@ func (v EventType) String() string {
 		return "IBV_EVENT_SRQ_ERR"
 	case EventSRQLimitReached:
 		return "IBV_EVENT_SRQ_LIMIT_REACHED"
-	case EventQPLastWqeReached:
+	case EventQPLastWQEReached:
 		return "IBV_EVENT_QP_LAST_WQE_REACHED"
 	case EventClientReregister:
 		return "IBV_EVENT_CLIENT_REREGISTER"
@@ -1460,7 +1460,7 @@ const (
 	WCLocQPOpErr WCStatus = 2 // IBV_WC_LOC_QP_OP_ERR
 
 	// The same for an end-to-end context of RD, which no device has.
-	WCLocEecOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
+	WCLocEECOpErr WCStatus = 3 // IBV_WC_LOC_EEC_OP_ERR
 
 	// A local buffer is not inside the memory region of its LKey, or the region is
 	// gone, belongs to another protection domain, or lacks AccessLocalWrite where the
@@ -1506,7 +1506,7 @@ const (
 	WCRNRRetryExcErr WCStatus = 13 // IBV_WC_RNR_RETRY_EXC_ERR
 
 	// A mismatch of reliable datagram domains; RD, which no device has.
-	WCLocRddViolErr WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
+	WCLocRDDViolErr WCStatus = 14 // IBV_WC_LOC_RDD_VIOL_ERR
 
 	// The other end refused an invalid RD message; RD, which no device has.
 	WCRemInvRdReqErr WCStatus = 15 // IBV_WC_REM_INV_RD_REQ_ERR
@@ -1515,10 +1515,10 @@ const (
 	WCRemAbortErr WCStatus = 16 // IBV_WC_REM_ABORT_ERR
 
 	// An invalid end-to-end context number; RD, which no device has.
-	WCInvEecnErr WCStatus = 17 // IBV_WC_INV_EECN_ERR
+	WCInvEECNErr WCStatus = 17 // IBV_WC_INV_EECN_ERR
 
 	// An invalid state of an end-to-end context; RD, which no device has.
-	WCInvEecStateErr WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
+	WCInvEECStateErr WCStatus = 18 // IBV_WC_INV_EEC_STATE_ERR
 
 	// The device failed in a way that may need it to be reset.
 	WCFatalErr WCStatus = 19 // IBV_WC_FATAL_ERR
@@ -1546,7 +1546,7 @@ func (v WCStatus) String() string {
 		return "IBV_WC_LOC_LEN_ERR"
 	case WCLocQPOpErr:
 		return "IBV_WC_LOC_QP_OP_ERR"
-	case WCLocEecOpErr:
+	case WCLocEECOpErr:
 		return "IBV_WC_LOC_EEC_OP_ERR"
 	case WCLocProtErr:
 		return "IBV_WC_LOC_PROT_ERR"
@@ -1568,15 +1568,15 @@ func (v WCStatus) String() string {
 		return "IBV_WC_RETRY_EXC_ERR"
 	case WCRNRRetryExcErr:
 		return "IBV_WC_RNR_RETRY_EXC_ERR"
-	case WCLocRddViolErr:
+	case WCLocRDDViolErr:
 		return "IBV_WC_LOC_RDD_VIOL_ERR"
 	case WCRemInvRdReqErr:
 		return "IBV_WC_REM_INV_RD_REQ_ERR"
 	case WCRemAbortErr:
 		return "IBV_WC_REM_ABORT_ERR"
-	case WCInvEecnErr:
+	case WCInvEECNErr:
 		return "IBV_WC_INV_EECN_ERR"
-	case WCInvEecStateErr:
+	case WCInvEECStateErr:
 		return "IBV_WC_INV_EEC_STATE_ERR"
 	case WCFatalErr:
 		return "IBV_WC_FATAL_ERR"
@@ -2759,7 +2759,7 @@ type CompCntrType uint32
 // The values of CompCntrType.
 const (
 	// Work requests.
-	CompCntrTypeWrs CompCntrType = 0 // IBV_COMP_CNTR_TYPE_WRS
+	CompCntrTypeWRs CompCntrType = 0 // IBV_COMP_CNTR_TYPE_WRS
 
 	// Bytes.
 	CompCntrTypeBytes CompCntrType = 1 // IBV_COMP_CNTR_TYPE_BYTES
@@ -2768,7 +2768,7 @@ const (
 // String is C's name for v, or its number where C has none.
 func (v CompCntrType) String() string {
 	switch v {
-	case CompCntrTypeWrs:
+	case CompCntrTypeWRs:
 		return "IBV_COMP_CNTR_TYPE_WRS"
 	case CompCntrTypeBytes:
 		return "IBV_COMP_CNTR_TYPE_BYTES"
@@ -2791,8 +2791,8 @@ const (
 	ParentDomainInitAttrPDContext ParentDomainInitAttrMask = 0x2 // IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT
 
 	// In a confidential virtual machine, the provider may allocate memory that is not
-	// protected, where the device has DeviceCcDmaBounce.
-	ParentDomainInitAttrAllowCcUnprotectedAlloc ParentDomainInitAttrMask = 0x4 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC, since rdma-core 64.0
+	// protected, where the device has DeviceCCDMABounce.
+	ParentDomainInitAttrAllowCCUnprotectedAlloc ParentDomainInitAttrMask = 0x4 // IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC, since rdma-core 64.0
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
@@ -2801,34 +2801,34 @@ func (v ParentDomainInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
 		{uint64(ParentDomainInitAttrAllocators), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS"},
 		{uint64(ParentDomainInitAttrPDContext), "IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT"},
-		{uint64(ParentDomainInitAttrAllowCcUnprotectedAlloc), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC"},
+		{uint64(ParentDomainInitAttrAllowCCUnprotectedAlloc), "IBV_PARENT_DOMAIN_INIT_ATTR_ALLOW_CC_UNPROTECTED_ALLOC"},
 	})
 }
 
-// TphMemType is the kind of memory that a DMA handle is for.
+// TPHMemType is the kind of memory that a DMA handle is for.
 //
 // It is C's enum ibv_tph_mem_type of infiniband/verbs.h, since rdma-core 59.0: one of
 // the values below.
-type TphMemType uint32
+type TPHMemType uint32
 
-// The values of TphMemType.
+// The values of TPHMemType.
 const (
 	// Volatile memory.
-	TphMemTypeVm TphMemType = 0 // IBV_TPH_MEM_TYPE_VM
+	TPHMemTypeVm TPHMemType = 0 // IBV_TPH_MEM_TYPE_VM
 
 	// Persistent memory.
-	TphMemTypePm TphMemType = 1 // IBV_TPH_MEM_TYPE_PM
+	TPHMemTypePm TPHMemType = 1 // IBV_TPH_MEM_TYPE_PM
 )
 
 // String is C's name for v, or its number where C has none.
-func (v TphMemType) String() string {
+func (v TPHMemType) String() string {
 	switch v {
-	case TphMemTypeVm:
+	case TPHMemTypeVm:
 		return "IBV_TPH_MEM_TYPE_VM"
-	case TphMemTypePm:
+	case TPHMemTypePm:
 		return "IBV_TPH_MEM_TYPE_PM"
 	}
-	return "TphMemType(" + strconv.FormatUint(uint64(v), 10) + ")"
+	return "TPHMemType(" + strconv.FormatUint(uint64(v), 10) + ")"
 }
 
 // DMAHInitAttrMask says which members of DMAHInitAttr count.
@@ -2839,23 +2839,23 @@ type DMAHInitAttrMask uint32
 
 // The values of DMAHInitAttrMask.
 const (
-	// CpuID counts.
-	DMAHInitAttrMaskCpuID DMAHInitAttrMask = 0x1 // IBV_DMAH_INIT_ATTR_MASK_CPU_ID
+	// CPUID counts.
+	DMAHInitAttrMaskCPUID DMAHInitAttrMask = 0x1 // IBV_DMAH_INIT_ATTR_MASK_CPU_ID
 
 	// Ph counts.
 	DMAHInitAttrMaskPh DMAHInitAttrMask = 0x2 // IBV_DMAH_INIT_ATTR_MASK_PH
 
-	// TphMemType counts.
-	DMAHInitAttrMaskTphMemType DMAHInitAttrMask = 0x4 // IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE
+	// TPHMemType counts.
+	DMAHInitAttrMaskTPHMemType DMAHInitAttrMask = 0x4 // IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE
 )
 
 // String lists the bits of v by C's names, and what has none as a number; no bits are
 // "0".
 func (v DMAHInitAttrMask) String() string {
 	return flagNames(uint64(v), "0", []flagName{
-		{uint64(DMAHInitAttrMaskCpuID), "IBV_DMAH_INIT_ATTR_MASK_CPU_ID"},
+		{uint64(DMAHInitAttrMaskCPUID), "IBV_DMAH_INIT_ATTR_MASK_CPU_ID"},
 		{uint64(DMAHInitAttrMaskPh), "IBV_DMAH_INIT_ATTR_MASK_PH"},
-		{uint64(DMAHInitAttrMaskTphMemType), "IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE"},
+		{uint64(DMAHInitAttrMaskTPHMemType), "IBV_DMAH_INIT_ATTR_MASK_TPH_MEM_TYPE"},
 	})
 }
 
@@ -2907,22 +2907,22 @@ func (v ReadCountersFlags) String() string {
 
 // IBUverbsAccessOptionalFirst is C's macro IB_UVERBS_ACCESS_OPTIONAL_FIRST of
 // infiniband/ib_user_ioctl_verbs.h.
-const IBUverbsAccessOptionalFirst = 1048576
+const IBUverbsAccessOptionalFirst = 0x100000
 
 // IBUverbsAccessOptionalLast is C's macro IB_UVERBS_ACCESS_OPTIONAL_LAST of
 // infiniband/ib_user_ioctl_verbs.h.
-const IBUverbsAccessOptionalLast = 536870912
+const IBUverbsAccessOptionalLast = 0x20000000
 
 // DevicePCIWriteEndPadding is C's macro IBV_DEVICE_PCI_WRITE_END_PADDING of
 // infiniband/verbs.h. A bit of DeviceCapFlagsEx: writes over PCI can be padded to whole
 // cache lines.
-const DevicePCIWriteEndPadding = 68719476736
+const DevicePCIWriteEndPadding = 0x1000000000
 
-// DeviceCcDmaBounce is C's macro IBV_DEVICE_CC_DMA_BOUNCE of infiniband/verbs.h, since
+// DeviceCCDMABounce is C's macro IBV_DEVICE_CC_DMA_BOUNCE of infiniband/verbs.h, since
 // rdma-core 64.0. A bit of DeviceCapFlagsEx: in a confidential virtual machine the
 // device cannot reach the machine's protected memory, so that data is copied by way of
 // shared memory, unless buffers are shared from the start.
-const DeviceCcDmaBounce = 2199023255552
+const DeviceCCDMABounce = 0x20000000000
 
 // IBRoCEUDPEncapValidPortMin is C's macro IB_ROCE_UDP_ENCAP_VALID_PORT_MIN of
 // infiniband/verbs.h. It is the lowest UDP port that RoCE v2 sends from.
@@ -2934,11 +2934,11 @@ const IBRoCEUDPEncapValidPortMax = 65535
 
 // IBGRHFlowlabelMask is C's macro IB_GRH_FLOWLABEL_MASK of infiniband/verbs.h. It has
 // the bits of a flow label.
-const IBGRHFlowlabelMask = 1048575
+const IBGRHFlowlabelMask = 0xfffff
 
 // AccessOptionalFirst is C's macro IBV_ACCESS_OPTIONAL_FIRST of infiniband/verbs_api.h.
 // It is the first of the flags that a kernel which does not know them ignores.
-const AccessOptionalFirst = 1048576
+const AccessOptionalFirst = 0x100000
 
 // FlowActionESPKeymatAESGCM is an IPsec key for AES in Galois/counter mode.
 //
@@ -2956,8 +2956,8 @@ type FlowActionESPKeymatAESGCM struct {
 	// Salt is the salt.
 	Salt uint32 // __u32 salt
 
-	// IcvLen is the length of the integrity check value.
-	IcvLen uint32 // __u32 icv_len
+	// ICVLen is the length of the integrity check value.
+	ICVLen uint32 // __u32 icv_len
 
 	// KeyLen is the length of the key.
 	KeyLen uint32 // __u32 key_len
@@ -2970,7 +2970,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.IV)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.IVAlgo)-8]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.Salt)-12]
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.IcvLen)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.ICVLen)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.KeyLen)-20]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESPKeymatAESGCM{}.AESKey)-24]
 	_ = [1]struct{}{}[unsafe.Sizeof(FlowActionESPKeymatAESGCM{})-56]
@@ -3086,15 +3086,15 @@ func _() {
 type FlowActionESP struct {
 	_ structs.HostLayout
 
-	// Spi is the security parameters index of the packets, with full offload.
-	Spi uint32 // __u32 spi
+	// SPI is the security parameters index of the packets, with full offload.
+	SPI uint32 // __u32 spi
 
 	// Seq has the lower 32 bits of the first sequence number, with full offload.
 	Seq uint32 // __u32 seq
 
-	// TfcPad says how much padding is to hide the pattern of the traffic, with full
+	// TFCPad says how much padding is to hide the pattern of the traffic, with full
 	// offload; 0 is none.
-	TfcPad uint32 // __u32 tfc_pad
+	TFCPad uint32 // __u32 tfc_pad
 
 	// Flags says how it is done.
 	Flags FlowActionESPFlags // __u32 flags
@@ -3105,9 +3105,9 @@ type FlowActionESP struct {
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.Spi)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.SPI)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.Seq)-4]
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.TfcPad)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.TFCPad)-8]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.Flags)-12]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowActionESP{}.HardLimitPkts)-16]
 	_ = [1]struct{}{}[unsafe.Sizeof(FlowActionESP{})-24]
@@ -4240,15 +4240,15 @@ func _() {
 type FlowESPFilter struct {
 	_ structs.HostLayout
 
-	// Spi is the security parameters index.
-	Spi uint32 // uint32_t spi
+	// SPI is the security parameters index.
+	SPI uint32 // uint32_t spi
 
 	// Seq is the sequence number.
 	Seq uint32 // uint32_t seq
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(FlowESPFilter{}.Spi)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(FlowESPFilter{}.SPI)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(FlowESPFilter{}.Seq)-4]
 	_ = [1]struct{}{}[unsafe.Sizeof(FlowESPFilter{})-8]
 	_ = [1]struct{}{}[unsafe.Alignof(FlowESPFilter{})-4]
@@ -4877,23 +4877,23 @@ type DMAHInitAttr struct {
 	// CompMask says which of the members below count.
 	CompMask DMAHInitAttrMask // uint32_t comp_mask
 
-	// CpuID is the processor, by the kernel's number, whose cache the data is meant
+	// CPUID is the processor, by the kernel's number, whose cache the data is meant
 	// for.
-	CpuID uint32 // uint32_t cpu_id
+	CPUID uint32 // uint32_t cpu_id
 
 	// Ph is the processing hint of PCI, 2 bits, which says who uses the data how.
 	Ph uint8 // uint8_t ph
 
-	// TphMemType is a value of TphMemType: the kind of memory.
-	TphMemType uint8 // uint8_t tph_mem_type
+	// TPHMemType is a value of TPHMemType: the kind of memory.
+	TPHMemType uint8 // uint8_t tph_mem_type
 	_          [2]byte
 }
 
 func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.CompMask)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.CpuID)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.CPUID)-4]
 	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.Ph)-8]
-	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.TphMemType)-9]
+	_ = [1]struct{}{}[unsafe.Offsetof(DMAHInitAttr{}.TPHMemType)-9]
 	_ = [1]struct{}{}[unsafe.Sizeof(DMAHInitAttr{})-12]
 	_ = [1]struct{}{}[unsafe.Alignof(DMAHInitAttr{})-4]
 }

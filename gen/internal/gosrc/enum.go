@@ -124,7 +124,8 @@ func literal(text string, hex bool) (jen.Code, error) {
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
 	name := w.unique(w.free(goName(m.Name), spelled(m.Name)), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
-	lit, err := literal(m.Value, false)
+	v, _, _ := value(m.Value)
+	lit, err := literal(m.Value, v >= 1<<16) // no header counts that far: these are bits
 	if err != nil {
 		return fmt.Errorf("%s:%d: %s: %w", m.Header, m.Line, m.Name, err)
 	}

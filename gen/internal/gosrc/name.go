@@ -28,6 +28,13 @@ var initialisms = map[string]string{
 	"wc": "WC", "wq": "WQ", "wqs": "WQS", "wqt": "WQT", "wr": "WR",
 	"wrid": "WRID", "xrc": "XRC", "xrcd": "XRCD", "sg": "SG", "ns": "NS",
 	"aes": "AES", "gcm": "GCM", "ca": "CA", "vl15": "VL15", "ts": "TS",
+	"av": "AV", "cc": "CC", "cpu": "CPU", "dma": "DMA", "ee": "EE", "eec": "EEC",
+	"eecn": "EECN", "fmr": "FMR", "fw": "FW", "gids": "GIDs", "icv": "ICV",
+	"ipd": "IPD", "led": "LED", "mads": "MADs", "mkey": "MKey", "mss": "MSS",
+	"nvram": "NVRAM", "pkeys": "PKeys", "qpts": "QPTs", "rdd": "RDD",
+	"rnic": "RNIC", "snmp": "SNMP", "spi": "SPI", "sw": "SW", "tfc": "TFC",
+	"tos": "TOS", "tph": "TPH", "ttl": "TTL", "usnic": "USNIC", "wqe": "WQE",
+	"wrs": "WRs",
 }
 
 // prefixes are what C names carry because C has no packages.
