@@ -1602,8 +1602,9 @@ type MWBindInfo struct {
 	// Length is the length in bytes; 0 closes the window.
 	Length uint64 // uint64_t length
 
-	// MWAccessFlags is what peers may do: AccessRemoteRead, AccessRemoteWrite,
-	// AccessRemoteAtomic, and AccessZeroBased.
+	// MWAccessFlags is what peers may do: AccessRemoteRead, AccessRemoteWrite and
+	// AccessRemoteAtomic, of which the last two need AccessLocalWrite of the region,
+	// and AccessZeroBased.
 	MWAccessFlags AccessFlags // unsigned int mw_access_flags
 	_             [4]byte
 }

@@ -21,7 +21,7 @@ const (
 	// Access flags that it does not know and that are optional are ignored.
 	IBUverbsCoreSupportOptionalMRAccess IBUverbsCoreSupport = 0x1 // IB_UVERBS_CORE_SUPPORT_OPTIONAL_MR_ACCESS
 
-	// Drivers check the private data that their providers hand to them.
+	// The kernel's word on how its drivers take the private data of their providers.
 	IBUverbsCoreSupportRobustUdata IBUverbsCoreSupport = 0x2 // IB_UVERBS_CORE_SUPPORT_ROBUST_UDATA, since rdma-core 63.0
 )
 
@@ -1529,7 +1529,8 @@ const (
 	// Anything else; VendorErr may tell more.
 	WCGeneralErr WCStatus = 21 // IBV_WC_GENERAL_ERR
 
-	// A tag matching operation failed.
+	// A tag matching operation failed: a buffer that was to be taken from the list may
+	// have been matched meanwhile.
 	WCTMErr WCStatus = 22 // IBV_WC_TM_ERR
 
 	// A rendezvous matched a tag, and the device could not fetch the data: software
@@ -3266,7 +3267,8 @@ type AllocDMAttr struct {
 	// Length is the length in bytes.
 	Length uint64 // size_t length
 
-	// LogAlignReq is the alignment as a logarithm: n stands for 2^n bytes.
+	// LogAlignReq is the alignment as a logarithm: n stands for 2^n bytes. Atomics may
+	// need one.
 	LogAlignReq uint32 // uint32_t log_align_req
 
 	// CompMask must be 0.
@@ -3827,7 +3829,7 @@ type QPInitAttrEx struct {
 	// RxHashConf says how received packets are spread.
 	RxHashConf RxHashConf // struct ibv_rx_hash_conf rx_hash_conf
 
-	// SourceQPN is the number to send with, if CreateFlags says so.
+	// SourceQPN is the number to send with, if CreateFlags says so; UD only.
 	SourceQPN uint32 // uint32_t source_qpn
 	_         [4]byte
 
