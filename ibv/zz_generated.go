@@ -3616,8 +3616,10 @@ func RecvWRAt(address uintptr) *RecvWR {
 	return *(**RecvWR)(unsafe.Pointer(&address))
 }
 
-// VerbsExPrivate is C's struct verbs_ex_private, which the headers declare and do not
-// define: only pointers to it have a use.
+// VerbsExPrivate is what the library keeps for itself.
+//
+// It is C's struct verbs_ex_private, which the headers declare and do not define: only
+// pointers to it have a use.
 type VerbsExPrivate struct {
 	_ structs.HostLayout
 }

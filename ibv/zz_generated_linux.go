@@ -3690,9 +3690,8 @@ type MRInitAttr struct {
 	// DMAH has the hints for the device's accesses, or is nil.
 	DMAH *DMAH // struct ibv_dmah *dmah
 
-	// Buf is the buffer of the library's allocation that the memory belongs to, of the
-	// same protection domain. Addr must be there too; FD and FDOffset may not, nor IOVA
-	// if it is a DMA-buf.
+	// Buf is the Buf that the memory is in, of the same protection domain. Addr must be
+	// there too; FD and FDOffset may not, nor IOVA if it is a DMA-buf.
 	Buf *Buf // struct ibv_buf *buf, since rdma-core 64.0
 }
 
@@ -5165,8 +5164,11 @@ func OpsWRAt(address uintptr) *OpsWR {
 	return *(**OpsWR)(unsafe.Pointer(&address))
 }
 
-// Buf is C's struct ibv_buf, which the headers declare and do not define: only pointers
-// to it have a use.
+// Buf is memory that the library allocates, the way the provider likes best. The
+// protection domain that it was allocated by must outlive it.
+//
+// It is C's struct ibv_buf, since rdma-core 64.0, which the headers declare and do not
+// define: only pointers to it have a use.
 type Buf struct {
 	_ structs.HostLayout
 }

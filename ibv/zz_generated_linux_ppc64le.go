@@ -548,10 +548,10 @@ func _() {
 type VerbsContext struct {
 	_ structs.HostLayout
 
-	// FreeBuf frees a buffer of the library's allocation.
+	// FreeBuf frees a Buf.
 	FreeBuf VerbsContextFreeBufFunc // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
 
-	// AllocBuf allocates a buffer the way the provider likes best.
+	// AllocBuf allocates a Buf.
 	AllocBuf VerbsContextAllocBufFunc // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
 
 	// DMExportDMABufFD opens memory of the device as a DMA-buf.

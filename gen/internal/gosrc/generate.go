@@ -152,7 +152,8 @@ func (w *writer) all() error {
 	for _, key := range sortedKeys(w.opaque) {
 		name := w.types[key]
 		w.add(name,
-			jen.Comment(fmt.Sprintf("%s is C's %s, which the headers declare and do not define: only pointers to it have a use.", name, key)),
+			jen.Comment(typeDoc(name, fmt.Sprintf("C's %s%s, which the headers declare and do not define: only pointers to it have a use",
+				key, w.since(strings.Fields(key)[0], w.opaque[key])), w.words.about(w.opaque[key]))),
 			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
 	}
 	w.support()
