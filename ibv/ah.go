@@ -25,8 +25,9 @@ func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 }
 
 // CreateAHTo makes an address handle for the port that has the GID dgid, from
-// the local port and its GID table's entry sgidIndex, with the defaults that
-// RoCE needs.
+// the local port and its GID table's entry sgidIndex, with a hop limit of 64 and
+// service level 0. This is what RoCE needs; across an InfiniBand subnet, the
+// peer's LID is needed too: see CreateAH.
 func (pd *PD) CreateAHTo(port uint8, sgidIndex uint8, dgid GID) (*AH, error) {
 	return pd.CreateAH(&AHAttr{
 		GRH:      GlobalRoute{DGID: dgid, SGIDIndex: sgidIndex, HopLimit: hopLimit},

@@ -47,8 +47,15 @@ func (qp *QP) Close() error {
 // others that it allows, by the type of the queue pair: the man page has the
 // table. It may be called from any goroutine, one at a time for a queue pair.
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
+	invalid := "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state"
+	if attr != nil && mask&QPAttrMaskPort != 0 {
+		invalid += fmt.Sprintf("; or the device has no port %d", attr.PortNum)
+	}
+	if attr != nil && mask&QPAttrMaskAV != 0 && attr.AHAttr.IsGlobal == 0 {
+		invalid += "; RoCE needs the peer's GID, and IsGlobal"
+	}
 	act := qp.action(fmt.Sprintf("modify (%v)", mask), map[syscall.Errno]string{
-		syscall.EINVAL:       "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state",
+		syscall.EINVAL:       invalid,
 		noEntry:              "the GID index has no entry: see Context.GIDs",
 		syscall.ENETUNREACH:  "there is no route to the peer's GID",
 		syscall.EHOSTUNREACH: "there is no route to the peer's GID",

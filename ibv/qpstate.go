@@ -36,7 +36,7 @@ const (
 
 // ToInit moves a connected queue pair (RC or UC) from RESET to INIT, where
 // receives can be posted. access is what the peer may do to memory regions that
-// allow it.
+// allow it. The partition is the one at index 0 of the port's P_Key table.
 func (qp *QP) ToInit(port uint8, access AccessFlags) error {
 	if qp.QPType == QPTUD {
 		return qp.action("move to INIT", nil).invalid("it is a UD queue pair: use ToInitUD")
@@ -46,16 +46,16 @@ func (qp *QP) ToInit(port uint8, access AccessFlags) error {
 }
 
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
-// posted. Only senders that know qkey reach it.
+// posted. Only senders that know qkey reach it. The partition is as ToInit's.
 func (qp *QP) ToInitUD(port uint8, qkey uint32) error {
 	attr := QPAttr{QPState: QPSInit, PortNum: port, QKey: qkey}
 	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskPKeyIndex|QPAttrMaskPort|QPAttrMaskQKey)
 }
 
 // ToRTR moves an RC queue pair from INIT to RTR, ready to receive from peer:
-// with one RDMA read or atomic of the peer's at a time, and 0.64 ms for it to
-// wait when no receive is posted. Other values, or a UC queue pair, take
-// [QP.Modify].
+// with one RDMA read or atomic of the peer's at a time, 0.64 ms for it to wait
+// when no receive is posted, and a hop limit of 64. Other values, or a UC queue
+// pair, take [QP.Modify].
 func (qp *QP) ToRTR(path Path, peer Peer) error {
 	switch act := qp.action("move to RTR", nil); {
 	case qp.QPType == QPTUD:

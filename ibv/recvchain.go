@@ -30,9 +30,10 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 }
 
 // RecvChain makes a chain of n receives of size bytes each: buffers one behind
-// the other, from the start of the region on, as work request i has the bytes from
-// i*size on. It is [NewRecvChain] and a Set for each in one, and takes half as
-// long when there are many. The error says that the region is not that long.
+// the other, from the start of the region on. Work request i has i as WRID, and
+// the size bytes that begin at i*size. It is [NewRecvChain] and a Set for each in
+// one, and takes half as long when there are many. The error says that the region
+// is not that long.
 func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 	act := action{op: fmt.Sprintf("make a chain of %d receives of %d bytes", n, size)}
 	if size < 0 || size > math.MaxUint32 {

@@ -70,7 +70,7 @@ type Received struct {
 // in the same way. A ring does not outlive a reset of its queue pair.
 func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 	if qp.SRQ != nil {
-		return nil, ErrSRQAttached
+		return nil, &srqAttached{"make a receive ring", "use NewSRQRecvRing"}
 	}
 	act := qp.action("make a receive ring on", nil)
 	if qp.State == QPSReset {
