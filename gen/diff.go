@@ -22,8 +22,8 @@ facts wrote, or a release whose facts come with the generator:
   gen diff -target linux/s390x old.json new.json
   gen diff 65.0@linux/amd64 65.0@linux/arm64
 
-A target behind an @ is for that side alone; -target is for both, and the default
-is linux/amd64. The exit status is 0 if nothing changed, 1 if there are additions
+A target behind an @ is for that side alone; -target is for both. The default is
+linux/amd64, for a folder amd64 and the system of its headers. The exit status is 0 if nothing changed, 1 if there are additions
 only, which programs built for OLD live with, 2 if something breaks them, and 3 if
 the two could not be compared. A record that grew at its end, or like verbs_context at its front, is an addition.`
 
@@ -118,9 +118,6 @@ func (in *input) side(arg string) (*abi.Facts, error) {
 	if own {
 		one.targets = list{target}
 	}
-	if len(one.targets) == 0 {
-		one.targets = list{"linux/amd64"}
-	}
 	info, err := os.Stat(name)
 	switch {
 	case err == nil && info.IsDir():
@@ -142,6 +139,9 @@ func (in *input) release(name string) (*abi.Facts, error) {
 	all, err := abi.ReadAll(bytes.NewReader(text))
 	if err != nil {
 		return nil, err
+	}
+	if len(in.targets) == 0 {
+		in.targets = list{"linux/amd64"}
 	}
 	t, err := headers.ParseTarget(in.targets[0])
 	if err != nil {

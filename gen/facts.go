@@ -18,7 +18,7 @@ import (
 const aboutFacts = `Reads a header and prints what it declares as JSON: records with sizes,
 alignments and offsets, enumerations, integer macros, functions.
 
-  gen facts                        for linux/amd64, schema abifacts/1
+  gen facts                        for amd64 and the system of the headers, schema abifacts/1
   gen facts -target linux/s390x    for another target
   gen facts -all -o 65.0.json.gz   for every target there is, in one file
 
@@ -53,14 +53,20 @@ func runFacts(args []string, stdout io.Writer) error {
 	case *clone != "" && (in.facts != "" || len(in.dirs) > 0 || in.version != ""):
 		return usagef("-clone says where the headers are and which: it does not go with -I, -facts or -version")
 	}
-	if *all && in.facts == "" {
+	switch {
+	case *clone != "" && *all:
+		in.targets = allTargets("linux")
+	case *clone != "":
+	case *all && in.facts == "":
 		dirs, err := in.includeDirs()
 		if err != nil {
 			return err
 		}
 		in.targets = allTargets(headersSystem(dirs))
-	} else if len(in.targets) == 0 && in.facts == "" {
-		in.targets = list{"linux/amd64"}
+	case in.facts == "":
+		if err := in.defaultTarget(); err != nil {
+			return err
+		}
 	}
 	if *clone != "" {
 		return in.factsOfClone(*clone, *tags, *out, stdout)

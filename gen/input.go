@@ -8,7 +8,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 
@@ -119,7 +118,7 @@ func (in *input) read() ([]*abi.Facts, error) {
 	var wg sync.WaitGroup
 	for i, t := range targets {
 		wg.Go(func() {
-			all[i], errs[i] = cheader.Parse(cheader.Source{Header: in.header, IncludeDirs: dirs}, t)
+			all[i], errs[i] = parseOwn(cheader.Source{Header: in.header, IncludeDirs: dirs}, t)
 		})
 	}
 	wg.Wait()
@@ -196,13 +195,14 @@ func factsOf(all []*abi.Facts, t headers.Target) *abi.Facts {
 	return nil
 }
 
-// readOne gives the facts of the one target given, or of linux/amd64.
+// readOne gives the facts of the one target given, or of amd64 with the system
+// that the headers are of.
 func (in *input) readOne() (*abi.Facts, error) {
 	if len(in.targets) > 1 {
 		return nil, usagef("this command takes one -target, not %d", len(in.targets))
 	}
-	if len(in.targets) == 0 {
-		in.targets = list{"linux/amd64"}
+	if err := in.defaultTarget(); err != nil {
+		return nil, err
 	}
 	all, err := in.read()
 	if err != nil {
@@ -211,13 +211,19 @@ func (in *input) readOne() (*abi.Facts, error) {
 	return all[0], nil
 }
 
-// headersSystem tells whose headers they are: FreeBSD's libibverbs is a branch
-// of its own, with a header that rdma-core does not have.
-func headersSystem(dirs []string) string {
-	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, "infiniband", "types.h")); err == nil {
-			return "freebsd"
-		}
+// defaultTarget takes amd64 where no target is given.
+func (in *input) defaultTarget() error {
+	if len(in.targets) > 0 {
+		return nil
 	}
-	return "linux"
+	system := "linux"
+	if in.facts == "" {
+		dirs, err := in.includeDirs()
+		if err != nil {
+			return err
+		}
+		system = headersSystem(dirs)
+	}
+	in.targets = list{system + "/amd64"}
+	return nil
 }

@@ -14,27 +14,25 @@ var pcVersion = regexp.MustCompile(`(?m)^Version:\s*[0-9]+\.[0-9]+\.([0-9]+\.[0-
 // headersVersion is the release of the headers as the package that they came
 // in says, beside the include folder, or "".
 func headersVersion(dirs []string, header string) string {
-	for _, dir := range dirs {
-		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(header))); err != nil {
-			continue
+	dir := folderOf(dirs, header)
+	if dir == "" {
+		return ""
+	}
+	for _, place := range []string{"lib/pkgconfig", "lib64/pkgconfig", "lib/*/pkgconfig", "libdata/pkgconfig", "share/pkgconfig"} {
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(dir), filepath.FromSlash(place), "libibverbs.pc"))
+		if err != nil {
+			continue // a folder with a bracket in its name has no version
 		}
-		for _, place := range []string{"lib/pkgconfig", "lib64/pkgconfig", "lib/*/pkgconfig", "libdata/pkgconfig", "share/pkgconfig"} {
-			files, err := filepath.Glob(filepath.Join(filepath.Dir(dir), filepath.FromSlash(place), "libibverbs.pc"))
+		slices.Sort(files)
+		for _, file := range files {
+			text, err := os.ReadFile(file)
 			if err != nil {
-				continue // a folder with a bracket in its name has no version
+				continue
 			}
-			slices.Sort(files)
-			for _, file := range files {
-				text, err := os.ReadFile(file)
-				if err != nil {
-					continue
-				}
-				if m := pcVersion.FindSubmatch(text); m != nil {
-					return string(m[1])
-				}
+			if m := pcVersion.FindSubmatch(text); m != nil {
+				return string(m[1])
 			}
 		}
-		return "" // these headers are read, and no others
 	}
 	return ""
 }
