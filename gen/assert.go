@@ -13,7 +13,9 @@ with the C compiler that you trust: it compiles exactly when they agree.`
 
 func runAssert(args []string, stdout io.Writer) error {
 	var in input
-	fs := newFlags("assert", aboutAssert, &in)
+	fs := newFlags("assert", "", aboutAssert, &in)
+	in.foldersFlag(fs)
+	in.targetFlag(fs)
 	if err := parseFlags(fs, args, stdout); err != nil {
 		return err
 	}

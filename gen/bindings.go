@@ -33,7 +33,9 @@ type bindings struct {
 // bindingsFlags makes the flags of commands that deal with generated files.
 func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	b := &bindings{}
-	flags := newFlags(name, about, in)
+	flags := newFlags(name, "", about, in)
+	in.foldersFlag(flags)
+	in.targetsFlag(flags)
 	in.factsFlags(flags)
 	in.versionFlag(flags)
 	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,14 +66,25 @@ func TestFactsOfClone(t *testing.T) {
 	assert.ErrorContains(t, genFails(t, "facts", "-clone", clone), "name the folder with -o")
 }
 
-// Every command explains itself.
+// Every command explains itself, and takes each flag that it lists as often as
+// it says.
 func TestHelp(t *testing.T) {
 	for _, c := range commands() {
 		out, err := output(c.name, "-h")
 		require.Error(t, err)
 		assert.Contains(t, out, "usage: gen "+c.name, c.name)
-		for _, flag := range []string{"-I folder", "-header header", "-target os/arch[/libc]"} {
-			assert.Contains(t, out, flag, c.name)
+		for _, flag := range []string{"-header header", "-target "} {
+			assert.Contains(t, out, "\n  "+flag, c.name)
 		}
+		_, err = output(c.name, "-I", t.TempDir(), "65.0", "65.0")
+		assert.Equal(t, strings.Contains(out, "\n  -I "), !strings.Contains(fmt.Sprint(err), "not defined: -I"), "%s: %v", c.name, err)
+		_, usage, _ := strings.Cut(out, "\n  -target ")
+		usage, _, _ = strings.Cut(usage, "\n  -")
+		args := []string{"-header", "absent.h", "-target", "linux/amd64", "-target", "linux/arm64"}
+		if c.name == "diff" {
+			args = append(args, "65.0", "65.0")
+		}
+		_, err = output(c.name, args...)
+		assert.Equal(t, strings.Contains(usage, "repeatable"), !strings.Contains(fmt.Sprint(err), "takes one -target"), "%s: %v", c.name, err)
 	}
 }

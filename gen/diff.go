@@ -38,22 +38,15 @@ func (e exitError) Error() string { return fmt.Sprintf("exit status %d", int(e))
 
 func runDiff(args []string, stdout io.Writer) error {
 	var in input
-	fs := newFlags("diff", aboutDiff, &in)
+	fs := newFlags("diff", " OLD NEW", aboutDiff, &in)
+	in.targetFlag(fs)
 	asJSON := fs.Bool("json", false, "print the changes as JSON")
-	usage := fs.Usage
-	fs.Usage = func() {
-		var b bytes.Buffer
-		out := fs.Output()
-		fs.SetOutput(&b)
-		usage()
-		fmt.Fprint(out, strings.Replace(b.String(), "[FLAGS]", "[FLAGS] OLD NEW", 1))
-	}
 	sides, err := parseSides(fs, args, stdout)
 	if err != nil {
 		return err
 	}
-	if len(in.dirs) > 0 || len(in.targets) > 1 {
-		return usagef("gen diff takes folders as arguments instead of -I, and one -target")
+	if len(in.targets) > 1 {
+		return usagef("gen diff takes one -target, not %d; OLD@TARGET and NEW@TARGET name one for each", len(in.targets))
 	}
 	var loaded [2]*abi.Facts
 	for i, side := range sides {

@@ -82,7 +82,8 @@ func TestDiffArguments(t *testing.T) {
 		"compares two, OLD and NEW, not 1":           {"65.0"},
 		"nor a known release (33.2":                  {"65.0", "12.5"},
 		"no facts of release 65.0 for freebsd/amd64": {"65.0@freebsd/amd64", "65.0"},
-		"instead of -I":                              {"-I", "/", "65.0", "65.0"},
+		"not defined: -I; gen diff -h explains":      {"-I", "/", "65.0", "65.0"},
+		"takes one -target, not 2":                   {"-target", "linux/amd64", "-target", "linux/arm64", "65.0", "65.0"},
 	} {
 		assert.ErrorContains(t, genFails(t, append([]string{"diff"}, args...)...), want)
 	}

@@ -33,7 +33,9 @@ git, without touching a work tree, and writes a file for each into a folder:
 
 func runFacts(args []string, stdout io.Writer) error {
 	var in input
-	flags := newFlags("facts", aboutFacts, &in)
+	flags := newFlags("facts", "", aboutFacts, &in)
+	in.foldersFlag(flags)
+	in.targetsFlag(flags)
 	in.factsFlags(flags)
 	in.versionFlag(flags)
 	all := flags.Bool("all", false, "every target: those of the Go bindings, 32-bit ones, and musl where it differs")

@@ -31,18 +31,31 @@ type list []string
 func (l *list) String() string     { return strings.Join(*l, ",") }
 func (l *list) Set(s string) error { *l = append(*l, s); return nil }
 
-// newFlags makes the flags that all commands share. about says what the
-// command does.
-func newFlags(name, about string, in *input) *flag.FlagSet {
+// newFlags makes the flags of a command: those that all share. about says what
+// the command does, and operands what it takes besides flags.
+func newFlags(name, operands, about string, in *input) *flag.FlagSet {
 	flags := flag.NewFlagSet("gen "+name, flag.ContinueOnError)
 	flags.StringVar(&in.header, "header", verbs, "the `header`, as a C program includes it")
-	flags.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
-	flags.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
 	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), "usage: gen %s [FLAGS]\n\n%s\n\n", name, about)
+		fmt.Fprintf(flags.Output(), "usage: gen %s [FLAGS]%s\n\n%s\n\n", name, operands, about)
 		flags.PrintDefaults()
 	}
 	return flags
+}
+
+// foldersFlag adds the flag that names folders of headers.
+func (in *input) foldersFlag(flags *flag.FlagSet) {
+	flags.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
+}
+
+// targetsFlag adds the flag -target of commands that take many.
+func (in *input) targetsFlag(flags *flag.FlagSet) {
+	flags.Var(&in.targets, "target", "`os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl; repeatable")
+}
+
+// targetFlag adds the flag -target of commands that take one.
+func (in *input) targetFlag(flags *flag.FlagSet) {
+	flags.Var(&in.targets, "target", "the one `os/arch[/libc]` to read the headers for, such as linux/arm64 or linux/arm64/musl")
 }
 
 // factsFlags adds the flags of commands that also take facts for headers.
