@@ -11,8 +11,8 @@ import (
 )
 
 // Arguments that make no sense end the program with 2, and what cannot be read
-// or written with 1; gen diff, whose 1 and 2 are answers, ends with 3. Each says
-// what was wrong with what.
+// or written with 1; gen check, whose 1 is an answer, and gen diff, whose 2 is one
+// too, end with 3. Each says what was wrong with what.
 func TestWrongArguments(t *testing.T) {
 	dir := t.TempDir()
 	put := func(name, text string) string {
@@ -75,6 +75,12 @@ func TestWrongArguments(t *testing.T) {
 		{"generate -o=", 2, "-o is empty"},
 		{"generate -o " + file, 2, "-o " + file + ": it is a file; name the folder of the Go package"},
 		{"check -o " + file, 2, "it is a file"},
+		{"check -o " + out, 3, "nothing generated is in " + out + ": name the folder of the generated files with -o"},
+		{"check", 3, "/gen: name the folder of the generated files with -o"},
+		{"check -header absent.h -o ../ibv", 3, "absent.h was not found"},
+		{"check -I " + nowhere + " -o ../ibv", 3, "looking for headers in the folder of -I"},
+		{"check -o ../ibv", 0, ""},
+		{"check -loud", 2, "flag provided but not defined"},
 		{"generate -o " + file + "/ibv", 1, "not a directory"},
 		{"generate -o /proc/ibv", 1, "making the folder of the Go package: mkdir /proc/ibv"},
 		{"diff", 3, "compares two, OLD and NEW, not 0; gen diff -h explains"},
@@ -91,6 +97,9 @@ func TestWrongArguments(t *testing.T) {
 		var said strings.Builder
 		err := run(args, &said)
 		assert.Equal(t, c.status, exitStatus(args, err), "gen %s: %v", c.args, err)
+		if c.status == 3 {
+			assert.Empty(t, said.String(), "gen %s", c.args)
+		}
 		if c.want != "" {
 			assert.ErrorContains(t, err, c.want, "gen %s", c.args)
 		}

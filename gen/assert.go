@@ -6,10 +6,12 @@ import (
 	"github.com/goverbs/goverbs/gen/internal/casserts"
 )
 
-const aboutAssert = `Reads a header for one target (amd64 and the system of
-the headers unless -target says otherwise) and
-prints a C file of static assertions for all that Go was told of it. Compile it
-with the C compiler that you trust: it compiles exactly when they agree.`
+const aboutAssert = `Reads a header for one target (amd64 and the system of the headers unless -target
+says otherwise) and prints a C file of static assertions for all that Go was told
+of it. Compile it with the C compiler that you trust: it compiles exactly when they
+agree.
+
+` + aboutStatus
 
 func runAssert(args []string, stdout io.Writer) error {
 	var in input

@@ -61,6 +61,14 @@ func (b *bindings) check(header string) error {
 	return nil
 }
 
+// folder is the folder of the Go package as the user may not have named it.
+func (b *bindings) folder() string {
+	if dir, err := filepath.Abs(b.dir); err == nil {
+		return dir
+	}
+	return b.dir
+}
+
 // known reads the facts that the committed files were written from. There are
 // none before the first time.
 func (b *bindings) known() ([]*abi.Facts, error) {

@@ -11,8 +11,22 @@ import (
 
 const aboutCheck = `Tells whether the Go files in a folder are what gen generate would write now, from
 the headers and from what is known already. It writes nothing. Where the files
-differ it prints a diff, - for what is there and + for what ought to be, and the
-exit status is 1; it is 0 when every byte agrees.`
+differ it prints a diff, - for what is there and + for what ought to be.
+
+The exit status is 0 if every byte agrees, 1 if the files differ or the headers
+contradict them, 2 if the arguments make no sense, and 3 if the two could not be
+compared, as when a header is not found or the folder has no generated files.
+` + aboutGoRun
+
+// aboutGoRun is for commands whose exit status is an answer.
+const aboutGoRun = "`go run` hides it: it prints \"exit status N\" and returns 1. `go tool gen` and a built\nprogram return it."
+
+// notCompared is the exit status when gen check or gen diff has nothing to
+// compare: 1, and for gen diff 2, tell how a comparison ended.
+const notCompared = 3
+
+// differsError says that a comparison was made, and what it found.
+type differsError struct{ error }
 
 func runCheck(args []string, stdout io.Writer) error {
 	var in input
@@ -27,13 +41,20 @@ func runCheck(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if known == nil {
+		if there, err := b.leftovers(nil); err != nil {
+			return err
+		} else if len(there) == 0 {
+			return fmt.Errorf("nothing generated is in %s: name the folder of the generated files with -o, or write them with gen generate", b.folder())
+		}
+	}
 	read, err := in.readForGo()
 	if err != nil {
 		return err
 	}
 	p, err := merge(known, read)
 	if err != nil {
-		return fmt.Errorf("%s cannot be right: %w", b.dir, err)
+		return differsError{fmt.Errorf("%s cannot be right: %w", b.dir, err)}
 	}
 	if len(p.added) > 0 {
 		fmt.Fprintf(stdout, "%s %s adds:\n", in.header, release(read))
@@ -48,7 +69,7 @@ func runCheck(args []string, stdout io.Writer) error {
 		return err
 	}
 	if stale > 0 {
-		return fmt.Errorf("%d of %d files in %s are not what %s gives; run go generate ./... and look at the change", stale, len(files), b.dir, in.header)
+		return differsError{fmt.Errorf("%d of %d files in %s are not what %s gives; run gen generate with the same flags and look at the change", stale, len(files), b.dir, in.header)}
 	}
 	fmt.Fprintf(stdout, "%d files in %s are right; %s %s is covered\n", len(files), b.dir, in.header, release(read))
 	return nil

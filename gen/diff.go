@@ -23,13 +23,13 @@ facts wrote, or a release whose facts come with the generator:
   gen diff 65.0@linux/amd64 65.0@linux/arm64
 
 A target behind an @ is for that side alone; -target is for both. The default is
-linux/amd64, for a folder amd64 and the system of its headers. The exit status is 0 if nothing changed, 1 if there are additions
-only, which programs built for OLD live with, 2 if something breaks them, and 3 if
-the two could not be compared. A record that grew at its end, or like verbs_context at its front, is an addition.`
+linux/amd64, for a folder amd64 and the system of its headers.
 
-// diffFailed is the exit status when there is nothing to compare: 1 and 2 tell
-// how a comparison ended.
-const diffFailed = 3
+The exit status is 0 if nothing changed, 1 if there are additions only, which
+programs built for OLD live with, 2 if something breaks them, and 3 if the two
+could not be compared. A record that grew at its end, or like verbs_context at its
+front, is an addition.
+` + aboutGoRun
 
 // exitError is an exit status that says something, without being a failure.
 type exitError int

@@ -29,7 +29,9 @@ a facts file where they take headers.
 With a clone of rdma-core at hand, -clone reads the headers of its releases from
 git, without touching a work tree, and writes a file for each into a folder:
 
-  gen facts -clone ~/rdma-core -tags 'v[5-9]?.0' -all -o facts/`
+  gen facts -clone ~/rdma-core -tags 'v[5-9]?.0' -all -o facts/
+
+` + aboutStatus
 
 func runFacts(args []string, stdout io.Writer) error {
 	var in input

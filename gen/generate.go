@@ -36,9 +36,20 @@ They use the types of package ibv for what it has just so, and declare the rest:
 ibv, as older ones do, is declared too. -import names another package for
 infiniband/verbs.h, or none.
 
+In a module of your own, add the generator as a tool, for the go command to know
+all that it is built of, and run it by that:
+
+  go get -tool github.com/goverbs/goverbs/gen
+  go tool gen generate -header infiniband/mlx5dv.h -o ./mlx5dv
+
+What is generated holds types, constants and layouts. It binds no functions: those
+of the header are to be called by other means.
+
 Targets: the 64-bit ones of the system that the headers are of, unless -target
 names some. Where musl lays out a type otherwise than glibc, on arm64, the build
-tag musl selects it.`
+tag musl selects it.
+
+` + aboutStatus
 
 func runGenerate(args []string, stdout io.Writer) error {
 	var in input

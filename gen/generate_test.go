@@ -148,7 +148,9 @@ func TestGenerateRefusesWhatChanged(t *testing.T) {
 			changed := include(t, "infiniband/x.h", c.header+"\nstruct fresh { int x; };\n")
 			assert.ErrorContains(t, genFails(t, generate(changed)...), c.want)
 			check := append([]string{"check"}, generate(changed)[1:]...)
-			assert.ErrorContains(t, genFails(t, check...), c.want)
+			refused := genFails(t, check...)
+			assert.ErrorContains(t, refused, c.want)
+			assert.Equal(t, 1, exitStatus(check, refused), "the files are not what the headers give")
 			assert.Equal(t, before, files(t, dir))
 		})
 	}
@@ -181,6 +183,7 @@ func TestCheckShowsWhatDiffers(t *testing.T) {
 
 	out, err := output("check", args...)
 	require.Error(t, err)
+	assert.Equal(t, 1, exitStatus([]string{"check"}, err))
 	assert.Contains(t, out, "-var mine int\n")
 	assert.Contains(t, out, old+" ought not to be there")
 	assert.NotContains(t, out, "+var")

@@ -6,8 +6,9 @@
 //	gen diff       what changed between two releases or targets
 //	gen assert     headers to C static assertions of all that Go was told
 //
-// Each command explains itself with -h. The exit status is 0 if all is well, 1 if
-// not, and 2 if the arguments make no sense; gen diff has statuses of its own.
+// Each command explains itself with -h, also its exit status: 0 if all is well, 1
+// if not, and 2 if the arguments make no sense, but for gen check and gen diff,
+// whose status is the answer and which end with 3 if they could not compare.
 package main
 
 import (
@@ -23,6 +24,9 @@ type command struct {
 	name, about string
 	run         func(args []string, out io.Writer) error
 }
+
+// aboutStatus is how commands end whose exit status is no answer.
+const aboutStatus = "The exit status is 0 if all is well, 1 if not, and 2 if the arguments make no sense."
 
 func commands() []command {
 	return []command{
@@ -52,15 +56,22 @@ func usagef(format string, args ...any) error { return usageError{fmt.Errorf(for
 func exitStatus(args []string, err error) int {
 	var status exitError
 	var usage usageError
+	var differs differsError
+	command := ""
+	if len(args) > 0 {
+		command = args[0]
+	}
 	switch {
 	case err == nil, errors.Is(err, flag.ErrHelp):
 		return 0
 	case errors.As(err, &status):
 		return int(status)
-	case len(args) > 0 && args[0] == "diff":
-		return diffFailed
+	case command == "diff":
+		return notCompared
 	case errors.As(err, &usage):
 		return 2
+	case command == "check" && !errors.As(err, &differs):
+		return notCompared
 	}
 	return 1
 }
@@ -77,6 +88,8 @@ func run(args []string, out io.Writer) error {
 	for _, c := range commands() {
 		fmt.Fprintf(os.Stderr, "  %-10s %s\n", c.name, c.about)
 	}
+	fmt.Fprint(os.Stderr, "\n"+aboutStatus+"\n"+
+		"Of gen check and gen diff it is the answer, and 3 if they could not compare.\n"+aboutGoRun+"\n")
 	if len(args) == 0 {
 		return usagef("no command given")
 	}
