@@ -135,15 +135,12 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 	return p, errors.Join(conflicts...)
 }
 
-// goFiles is the Go that the facts give, by file name.
-func (b *bindings) goFiles(header string, all []*abi.Facts) (map[string][]byte, error) {
-	options := gosrc.Options{Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg)}
+// goFiles is the Go that the facts give, by file name. from is the package whose
+// types it uses, or nil.
+func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) (map[string][]byte, error) {
+	options := gosrc.Options{Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from}
 	if b.imported != "" {
 		options.Command += " -import " + b.imported
-	}
-	var err error
-	if options.Import, err = b.importFor(header, all); err != nil {
-		return nil, err
 	}
 	return gosrc.Generate(all, options)
 }

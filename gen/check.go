@@ -60,7 +60,11 @@ func runCheck(args []string, stdout io.Writer) error {
 		fmt.Fprintf(stdout, "%s %s adds:\n", in.header, release(read))
 		reportAdded(stdout, p)
 	}
-	files, err := b.goFiles(in.header, p.facts)
+	from, err := b.importFor(in.header, p.facts)
+	if err != nil {
+		return err
+	}
+	files, err := b.goFiles(in.header, from, p.facts)
 	if err != nil {
 		return err
 	}

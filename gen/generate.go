@@ -72,11 +72,18 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err != nil {
 		return fmt.Errorf("%s was left as it is: %w", b.dir, err)
 	}
-	files, err := b.goFiles(in.header, p.facts)
+	from, err := b.importFor(in.header, p.facts)
 	if err != nil {
 		return err
 	}
-	return b.write(stdout, in.header, release(read), p, files)
+	files, err := b.goFiles(in.header, from, p.facts)
+	if err != nil {
+		return err
+	}
+	if err := b.write(stdout, in.header, release(read), p, files); err != nil {
+		return err
+	}
+	return reportRedeclared(stdout, from, p.facts)
 }
 
 // write writes the files that changed, and the facts when they did.

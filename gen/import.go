@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -45,6 +46,28 @@ func (b *bindings) importFor(header string, all []*abi.Facts) (*gosrc.Import, er
 		return nil, fmt.Errorf("using the types of %s: it was generated from another header than %s", name, verbs)
 	}
 	return &from.Import, nil
+}
+
+// mostNamed is how many names a line of a report has.
+const mostNamed = 5
+
+// reportRedeclared tells what the package does not share with the one that it
+// imports: its values do not go where that one's types are wanted.
+func reportRedeclared(w io.Writer, from *gosrc.Import, all []*abi.Facts) error {
+	if from == nil {
+		return nil
+	}
+	names, err := from.Redeclared(all)
+	if err != nil || len(names) == 0 {
+		return err
+	}
+	list := strings.Join(names[:min(mostNamed, len(names))], ", ")
+	if len(names) > mostNamed {
+		list += ", …"
+	}
+	_, err = fmt.Fprintf(w, "%d declared anew, because these headers (%s) have them otherwise than %s (%s): %s\n",
+		len(names), release(all), from.Name, release(from.Facts), list)
+	return err
 }
 
 // located is a package and the folder that it is in.

@@ -89,13 +89,14 @@ struct x {
 func TestWhatIsImported(t *testing.T) {
 	t.Parallel()
 	module := newModule(t)
-	gen(t, "generate", "-I", include(t, verbs, importedHeader), "-o", filepath.Join(module, "verbs"), "-package", "ibv")
+	gen(t, "generate", "-I", include(t, verbs, importedHeader), "-o", filepath.Join(module, "verbs"), "-package", "ibv", "-version", "2.0")
 	older := strings.NewReplacer("int a; int b;", "int a;", "struct ibv_defined { int a; };", "struct ibv_defined;", "int a; long b;", "int a; int b;",
 		"IBV_A, IBV_B", "IBV_A", "{ IBV_C }", "{ IBV_C, IBV_D }", "IBV_N 1", "IBV_N 2").Replace(importedHeader)
 	dir := include(t, verbs, older)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "infiniband", "x.h"), []byte(importingHeader), 0o644))
 	args := []string{"-I", dir, "-header", "infiniband/x.h", "-import", "example.org/bindings/verbs", "-o", filepath.Join(module, "x")}
-	gen(t, append([]string{"generate"}, args...)...)
+	said := gen(t, append(append([]string{"generate"}, args...), "-version", "1.0")...)
+	assert.Contains(t, said, "\n4 declared anew, because these headers (1.0) have them otherwise than ibv (2.0): Fewer, Grown, N, Other\n")
 	text, err := os.ReadFile(filepath.Join(module, "x", "zz_generated.go"))
 	require.NoError(t, err)
 	var found []string
@@ -122,7 +123,8 @@ func TestWhatIsImported(t *testing.T) {
 		args := []string{"generate", "-I", dir, "-header", "infiniband/x.h", "-import", imported, "-o", filepath.Join(module, "y")}
 		assert.ErrorContains(t, genFails(t, args...), want)
 	}
-	gen(t, "generate", "-I", dir, "-header", "infiniband/x.h", "-import", "none", "-o", filepath.Join(module, "y"))
+	said = gen(t, "generate", "-I", dir, "-header", "infiniband/x.h", "-import", "none", "-o", filepath.Join(module, "y"))
+	assert.NotContains(t, said, "declared anew")
 	text, err = os.ReadFile(filepath.Join(module, "y", "zz_generated.go"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "type Same struct")

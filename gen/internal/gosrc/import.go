@@ -1,6 +1,9 @@
 package gosrc
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
@@ -28,6 +31,29 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	return nil, nil
 }
 
+// Redeclared lists by Go name what a package declares for some of the targets
+// although the imported one has a declaration of it, because C has it otherwise
+// there: as in another release.
+func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
+	lists := make([][]string, len(targets))
+	err := each(len(targets), func(i int) error {
+		table, err := parseWords(wordsText)
+		if err != nil {
+			return err
+		}
+		s, err := newScope(targets[i], table, p)
+		if err != nil {
+			return err
+		}
+		lists[i] = s.redeclared
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("comparing with %s: %w", p.Path, err)
+	}
+	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...)))), nil
+}
+
 // imports finds what is declared here and in the imported package alike.
 func (s *scope) imports(from *scope) {
 	for _, r := range s.facts.Records {
@@ -35,6 +61,8 @@ func (s *scope) imports(from *scope) {
 		theirs := from.records[key]
 		if from.types[key] != "" && (r.Opaque || theirs != nil && !theirs.Opaque && r.Same(theirs)) {
 			s.imported[key] = from.types[key]
+		} else if from.types[key] != "" && s.shipped[r.Header] {
+			s.redeclared = append(s.redeclared, from.types[key])
 		}
 	}
 	for key, name := range from.types {
@@ -47,11 +75,19 @@ func (s *scope) imports(from *scope) {
 		enums[e.Key()] = e
 	}
 	for _, e := range s.facts.Enums {
-		if theirs := enums[e.Key()]; theirs != nil && theirs.Typedef == e.Typedef && theirs.Covers(e) {
+		theirs := enums[e.Key()]
+		switch {
+		case theirs == nil || theirs.Typedef != e.Typedef:
+		case theirs.Covers(e):
 			s.elsewhere[e] = true
 			if e.Name != "" {
 				s.imported[enumKey(e)] = from.types[enumKey(e)]
 			}
+		case !s.shipped[e.Header]:
+		case e.Name != "":
+			s.redeclared = append(s.redeclared, from.types[enumKey(e)])
+		default:
+			s.redeclared = append(s.redeclared, e.Enumerators[0].Name)
 		}
 	}
 	values := map[string]string{}
@@ -61,8 +97,11 @@ func (s *scope) imports(from *scope) {
 		}
 	}
 	for _, m := range s.facts.Macros {
-		if value, ok := values[m.Name]; ok && value == m.Value {
+		switch value, ok := values[m.Name]; {
+		case ok && value == m.Value:
 			s.elsewhere[m] = true
+		case ok && s.shipped[m.Header]:
+			s.redeclared = append(s.redeclared, goName(m.Name))
 		}
 	}
 }

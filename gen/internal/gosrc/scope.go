@@ -26,6 +26,8 @@ type scope struct {
 	path      string            // of the imported package, if there is one
 	imported  map[string]string // typeKey to the name that the imported package has for it
 	elsewhere map[any]bool      // enumerations and macros that the imported package has
+	// redeclared are Go names of what the imported package has otherwise.
+	redeclared []string
 }
 
 // newScope names what the facts declare. from is a package that may have some of
