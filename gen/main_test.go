@@ -188,9 +188,13 @@ func TestMissingHeaderNamesItsPackages(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	for _, want := range []string{
 		"infiniband/verbs.h was not found in " + empty,
-		"Debian, Ubuntu: libibverbs-dev", "Fedora", "CentOS Stream", "openSUSE", "Alpine", "Arch", "NixOS", "FreeBSD", "-I",
+		"it comes with: Debian, Ubuntu: libibverbs-dev", "Fedora", "CentOS Stream", "openSUSE", "Alpine", "Arch", "NixOS", "FreeBSD", "-I",
 	} {
 		assert.ErrorContains(t, err, want)
 	}
-	assert.ErrorContains(t, genFails(t, "facts", "-I", empty, "-header", "rdma/rdma_cma.h"), "Debian, Ubuntu: librdmacm-dev")
+	assert.ErrorContains(t, genFails(t, "facts", "-I", empty, "-header", "rdma/rdma_cma.h"), "it comes with: Debian, Ubuntu: librdmacm-dev")
+	unknown := genFails(t, "facts", "-I", empty, "-header", "infiniband/nope.h")
+	assert.ErrorContains(t, unknown, "no package is known to have it; rdma-core's headers come with: Debian, Ubuntu: libibverbs-dev")
+	assert.NotContains(t, unknown.Error(), "it comes with")
+	assert.ErrorContains(t, genFails(t, "facts", "-I", empty, "-header", "linux/nope.h"), "if the kernel has it, it comes with: Debian, Ubuntu: linux-libc-dev")
 }

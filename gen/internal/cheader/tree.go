@@ -157,8 +157,14 @@ func (e *MissingHeaderError) Error() string {
 	if e.Header != e.Wanted {
 		text = fmt.Sprintf("%s, which %s needs, was not found in %s; ", e.Header, e.Wanted, strings.Join(e.Searched, ", "))
 	}
-	if packages := headers.Packages(e.Header); packages != "" {
+	packages, known := headers.Packages(e.Header)
+	switch {
+	case known:
 		return text + "it comes with: " + packages + "; or name its folder with -I"
+	case strings.HasPrefix(e.Header, "infiniband/"):
+		return text + "no package is known to have it; rdma-core's headers come with: " + packages + "; check its name, or name its folder with -I"
+	case packages != "":
+		return text + "if the kernel has it, it comes with: " + packages + "; or name its folder with -I"
 	}
 	return text + "it is a header of neither RDMA software nor the kernel, and the generator has no stub for it; name its folder with -I"
 }
