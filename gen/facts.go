@@ -123,12 +123,28 @@ func writeFactsFile(name string, all []*abi.Facts) (err error) {
 	return replaceFile(name, text.Bytes())
 }
 
-// replaceFile gives a file another content, or leaves it as it is.
+// replaceFile gives a file another content, or leaves it as it is. The file
+// keeps its mode, a link goes on leading to it, and what is not a regular file,
+// such as a device or a pipe, is written to.
 func replaceFile(name string, text []byte) (err error) {
-	if info, err := os.Stat(name); err == nil && info.IsDir() {
+	mode, place := fs.FileMode(0o644), name
+	_, linkErr := os.Lstat(name)
+	info, err := os.Stat(name)
+	switch {
+	case err == nil && info.IsDir():
 		return fmt.Errorf("writing %s: it is a folder; name a file", name)
+	case err == nil:
+		mode = info.Mode().Perm()
+		place, err = filepath.EvalSymlinks(name)
 	}
-	file, err := os.CreateTemp(filepath.Dir(name), ".gen-*")
+	if err == nil && !info.Mode().IsRegular() || err != nil && linkErr == nil {
+		// Nothing to put another file in the place of, or a link that leads nowhere yet.
+		if err := os.WriteFile(name, text, mode); err != nil {
+			return fmt.Errorf("writing %s: %w", name, cause(err))
+		}
+		return nil
+	}
+	file, err := os.CreateTemp(filepath.Dir(place), ".gen-*")
 	if err != nil {
 		return fmt.Errorf("writing %s: its folder takes no files: %w", name, cause(err))
 	}
@@ -142,13 +158,13 @@ func replaceFile(name string, text []byte) (err error) {
 	if _, err := file.Write(text); err != nil {
 		return err
 	}
-	if err := file.Chmod(0o644); err != nil {
+	if err := file.Chmod(mode); err != nil {
 		return err
 	}
 	if err := file.Close(); err != nil {
 		return err
 	}
-	return os.Rename(file.Name(), name)
+	return os.Rename(file.Name(), place)
 }
 
 // cause is an error without the name of a file that the user has not named.

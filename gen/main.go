@@ -80,7 +80,12 @@ func run(args []string, out io.Writer) error {
 	if len(args) > 0 {
 		for _, c := range commands() {
 			if c.name == args[0] {
-				return c.run(args[1:], out)
+				printed := &answer{Writer: out}
+				err := c.run(args[1:], printed)
+				if printed.err != nil {
+					return printed.err
+				}
+				return err
 			}
 		}
 	}

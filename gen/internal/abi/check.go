@@ -3,11 +3,16 @@ package abi
 import (
 	"errors"
 	"fmt"
+	"math/bits"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"unicode"
 )
+
+// maxSize is more bytes than any record has.
+const maxSize = 1 << 40
 
 var targetWord = regexp.MustCompile(`^[a-z0-9]*$`)
 
@@ -45,7 +50,7 @@ func checkRecord(r *Record) error {
 	if err := checkPlace(r.Name, r.Header); err != nil {
 		return err
 	}
-	if !r.Opaque && !isAlign(r.Align) || r.Size < 0 {
+	if !r.Opaque && !isAlign(r.Align) || r.Size < 0 || r.Size > maxSize {
 		return fmt.Errorf("%d bytes aligned to %d cannot be", r.Size, r.Align)
 	}
 	for _, f := range r.Fields {
@@ -56,6 +61,44 @@ func checkRecord(r *Record) error {
 			return fmt.Errorf("member %s: %w", f.Name, err)
 		}
 	}
+	return errors.Join(checkPlaces(r), checkFlat(r))
+}
+
+// checkPlaces refuses members that overlap or that end behind their record: what
+// lacks an offset or a size reads as 0.
+func checkPlaces(r *Record) error {
+	end := int64(0) // of the members so far, in bits
+	for _, f := range r.Fields {
+		first, size := 8*f.Offset, 8*f.Size
+		if f.BitSize != nil {
+			first, size = *f.BitOffset, *f.BitSize
+		}
+		switch {
+		case r.Kind == Union && first != 0, r.Kind == Struct && first < end:
+			return fmt.Errorf("member %s: it cannot stand at bit %d of the %s", f.Name, first, r.Kind)
+		case first+size > 8*r.Size:
+			return fmt.Errorf("member %s: it ends behind the %d bytes of the %s", f.Name, r.Size, r.Kind)
+		}
+		end = first + size
+	}
+	return nil
+}
+
+// checkFlat refuses a flat list that says otherwise than the members. Facts may
+// come without one.
+func checkFlat(r *Record) error {
+	want := Flatten(r)
+	if len(r.Flat) == 0 {
+		return nil
+	}
+	if len(r.Flat) != len(want) {
+		return fmt.Errorf("the flat list has %d members, not %d", len(r.Flat), len(want))
+	}
+	for i, l := range r.Flat {
+		if !reflect.DeepEqual(l, want[i]) {
+			return fmt.Errorf("the flat list has %s otherwise than the member %s", l.Path, want[i].Path)
+		}
+	}
 	return nil
 }
 
@@ -63,9 +106,9 @@ func checkField(f *Field) error {
 	switch {
 	case (f.BitSize == nil) != (f.BitOffset == nil):
 		return errors.New("half a bit-field")
-	case f.BitSize != nil && (*f.BitSize < 1 || *f.BitSize > 64 || *f.BitOffset < 0):
+	case f.BitSize != nil && (*f.BitSize < 1 || *f.BitSize > 64 || *f.BitOffset < 0 || *f.BitOffset > 8*maxSize):
 		return fmt.Errorf("a bit-field of %d bits at bit %d cannot be", *f.BitSize, *f.BitOffset)
-	case f.Offset < 0 || f.Size < 0:
+	case f.Offset < 0 || f.Size < 0 || f.Offset > maxSize || f.Size > maxSize:
 		return fmt.Errorf("%d bytes at %d cannot be", f.Size, f.Offset)
 	}
 	if err := checkPlace(f.Name, ""); err != nil {
@@ -76,6 +119,12 @@ func checkField(f *Field) error {
 	}
 	if f.Kind != f.Type.Kind || f.Name == "" && f.Type.Anon == nil {
 		return fmt.Errorf("a member of kind %q cannot have the type %s", f.Kind, f.Type)
+	}
+	switch {
+	case f.Flexible && (f.Size != 0 || f.Type.Kind != Array), !f.Flexible && f.Size != f.Type.Size:
+		return fmt.Errorf("%d bytes cannot hold the type %s of %d", f.Size, f.Type, f.Type.Size)
+	case f.BitOffset != nil && f.Offset != *f.BitOffset/8:
+		return fmt.Errorf("bit %d is not in byte %d", *f.BitOffset, f.Offset)
 	}
 	return nil
 }
@@ -101,10 +150,20 @@ func checkType(t *Type) error {
 		return fmt.Errorf("%d bytes aligned to %d cannot be the %s %s", t.Size, t.Align, t.Kind, t.Name)
 	case t.Anon != nil && !t.IsRecord():
 		return fmt.Errorf("members of the %s %s", t.Kind, t.Name)
+	case t.Kind == Array && !isTimes(t.Size, t.Len, t.Elem.Size):
+		return fmt.Errorf("%d times %d bytes are not the %d of the array", t.Len, t.Elem.Size, t.Size)
+	case t.Anon != nil && t.Anon.Size != t.Size:
+		return fmt.Errorf("%d bytes of members in the %d of the %s", t.Anon.Size, t.Size, t.Kind)
 	case t.Anon != nil:
 		return checkRecord(t.Anon)
 	}
 	return nil
+}
+
+// isTimes reports whether a product that may be too large for 64 bits is size.
+func isTimes(size, n, each int64) bool {
+	high, low := bits.Mul64(uint64(n), uint64(each))
+	return high == 0 && low == uint64(size)
 }
 
 // hasNumberSize reports whether a number has the size of one.

@@ -26,5 +26,8 @@ func Read(r io.Reader) (*Facts, error) {
 	if err := f.check(); err != nil {
 		return nil, fmt.Errorf("reading facts: %w", err)
 	}
+	for _, rec := range f.Records {
+		rec.Flat = Flatten(rec)
+	}
 	return &f, nil
 }
