@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,13 +72,14 @@ func TestWrongArguments(t *testing.T) {
 		{"generate -package a-b -o " + out, 2, `-package "a-b"`},
 		{"generate -package ibv/ -o " + out, 2, `-package "ibv/"`},
 		{"check -package 1 -o " + out, 2, `-package "1"`},
-		{"generate -header infiniband/sa-kern-abi.h -o " + out, 2, `-package "sa-kern-abi"`},
+		{"generate -header infiniband/sa-kern-abi.h -o " + out, 2, `-header infiniband/sa-kern-abi.h: a Go package cannot have the name "sa-kern-abi"; give -package`},
+		{"check -header infiniband/efadv.h -o ../ibv", 3, "the package there is of infiniband/verbs.h"},
 		{"generate -o=", 2, "-o is empty"},
 		{"generate -o " + file, 2, "-o " + file + ": it is a file; name the folder of the Go package"},
 		{"check -o " + file, 2, "it is a file"},
 		{"check -o " + out, 3, "nothing generated is in " + out + ": name the folder of the generated files with -o"},
 		{"check", 3, "/gen: name the folder of the generated files with -o"},
-		{"check -header absent.h -o ../ibv", 3, "absent.h was not found"},
+		{"check -I " + dir + " -o ../ibv", 3, "infiniband/verbs.h was not found in " + dir},
 		{"check -I " + nowhere + " -o ../ibv", 3, "looking for headers in the folder of -I"},
 		{"check -o ../ibv", 0, ""},
 		{"check -loud", 2, "flag provided but not defined"},
@@ -102,6 +104,7 @@ func TestWrongArguments(t *testing.T) {
 		}
 		if c.want != "" {
 			assert.ErrorContains(t, err, c.want, "gen %s", c.args)
+			assert.Equal(t, 1, strings.Count(fmt.Sprint(err), c.want), "gen %s: %v", c.args, err)
 		}
 	}
 	assert.NoDirExists(t, out)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/build"
+	"go/parser"
 	"go/token"
 	"io"
 	"io/fs"
@@ -46,13 +48,18 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 
 // check completes the names that the user gave and finds what is wrong with them.
 func (b *bindings) check(header string) error {
-	if b.pkg == "" {
+	named := b.pkg != ""
+	switch {
+	case named:
+	case header == verbs:
+		b.pkg = "ibv"
+	default:
 		b.pkg = strings.TrimSuffix(path.Base(header), ".h")
-		if header == verbs {
-			b.pkg = "ibv"
-		}
 	}
-	if !token.IsIdentifier(b.pkg) || b.pkg == "_" {
+	switch valid := token.IsIdentifier(b.pkg) && b.pkg != "_"; {
+	case !valid && !named:
+		return usagef("-header %s: a Go package cannot have the name %q; give -package", header, b.pkg)
+	case !valid:
 		return usagef("-package %q: a Go package cannot have this name; want a word such as ibv", b.pkg)
 	}
 	if info, err := os.Stat(b.dir); err == nil && !info.IsDir() {
@@ -98,6 +105,40 @@ func (in *input) readForGo() ([]*abi.Facts, error) {
 		return nil, fmt.Errorf("%s holds facts of no target that Go bindings are written for; name one with -target", in.facts)
 	}
 	return some, nil
+}
+
+// knownOf is known for a header: one package is of one header.
+func (b *bindings) knownOf(header string) ([]*abi.Facts, error) {
+	all, err := b.known()
+	if err == nil && len(all) > 0 && all[0].Header != header {
+		return nil, fmt.Errorf("-o %s: the package there is of %s, not of %s; name the folder of another, or give -header %s",
+			b.dir, all[0].Header, header, all[0].Header)
+	}
+	return all, err
+}
+
+// checkOthers refuses a folder whose other Go files are of another package: the
+// go command would take neither.
+func (b *bindings) checkOthers() error {
+	generated, err := b.leftovers(nil)
+	if err != nil {
+		return err
+	}
+	// Its error is of no interest: there may be no folder yet, no Go file in it, or
+	// one with a fault that the go command will tell of.
+	there, _ := build.ImportDir(b.dir, 0)
+	for _, name := range slices.Concat(there.GoFiles, there.CgoFiles, there.TestGoFiles) {
+		file := filepath.Join(b.dir, name)
+		if slices.Contains(generated, file) {
+			continue
+		}
+		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
+		if err == nil && syntax.Name.Name != b.pkg {
+			return fmt.Errorf("-o %s: %s there is of package %s, and one folder has one package; name another folder, or give -package %s",
+				b.dir, name, syntax.Name.Name, syntax.Name.Name)
+		}
+	}
+	return nil
 }
 
 // plan is what the headers and the committed facts amount to.

@@ -37,7 +37,7 @@ func runCheck(args []string, stdout io.Writer) error {
 	if err := b.check(in.header); err != nil {
 		return err
 	}
-	known, err := b.known()
+	known, err := b.knownOf(in.header)
 	if err != nil {
 		return err
 	}

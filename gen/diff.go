@@ -143,7 +143,8 @@ func (in *input) release(name string) (*abi.Facts, error) {
 	f := factsOf(all, t)
 	switch {
 	case f == nil:
-		return nil, fmt.Errorf("there are no facts of release %s for %s", name, t)
+		return nil, fmt.Errorf("there are no facts of release %s for %s, but for %s; name one of them with -target, or behind an @ for one side: %s@%s",
+			name, t, targetsOf(all), name, targetsOf(all[:1]))
 	case f.Header != in.header:
 		return nil, fmt.Errorf("the facts of release %s are of %s, not of %s", name, f.Header, in.header)
 	}

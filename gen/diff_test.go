@@ -79,11 +79,13 @@ func TestReleasesOnlyAdd(t *testing.T) {
 
 func TestDiffArguments(t *testing.T) {
 	for want, args := range map[string][]string{
-		"compares two, OLD and NEW, not 1":           {"65.0"},
-		"nor a known release (33.2":                  {"65.0", "12.5"},
-		"no facts of release 65.0 for freebsd/amd64": {"65.0@freebsd/amd64", "65.0"},
-		"not defined: -I; gen diff -h explains":      {"-I", "/", "65.0", "65.0"},
-		"takes one -target, not 2":                   {"-target", "linux/amd64", "-target", "linux/arm64", "65.0", "65.0"},
+		"compares two, OLD and NEW, not 1": {"65.0"},
+		"nor a known release (33.2":        {"65.0", "12.5"},
+		"no facts of release freebsd-14 for linux/amd64, but for freebsd/amd64, freebsd/arm64; name one of them with -target": {"freebsd-14", "freebsd-15"},
+		"65.0.json.gz holds no facts of freebsd/amd64, but of linux/":                                                         {"-target", "freebsd/amd64", "../headers/facts/65.0.json.gz", "freebsd-15"},
+		"no facts of release 65.0 for freebsd/amd64":                                                                          {"65.0@freebsd/amd64", "65.0"},
+		"not defined: -I; gen diff -h explains":                                                                               {"-I", "/", "65.0", "65.0"},
+		"takes one -target, not 2":                                                                                            {"-target", "linux/amd64", "-target", "linux/arm64", "65.0", "65.0"},
 	} {
 		assert.ErrorContains(t, genFails(t, append([]string{"diff"}, args...)...), want)
 	}

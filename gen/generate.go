@@ -60,8 +60,11 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := b.check(in.header); err != nil {
 		return err
 	}
-	known, err := b.known()
+	known, err := b.knownOf(in.header)
 	if err != nil {
+		return err
+	}
+	if err := b.checkOthers(); err != nil {
 		return err
 	}
 	read, err := in.readForGo()

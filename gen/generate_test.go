@@ -170,6 +170,30 @@ func files(t *testing.T, dir string) map[string]string {
 	return out
 }
 
+// Generated files may change their package, unless other files hold them to it,
+// and never their header.
+func TestPackageOfTheFolder(t *testing.T) {
+	headers, dir := include(t, "infiniband/x.h", oldHeader), t.TempDir()
+	generate := func(pkg string) []string {
+		return []string{"generate", "-header", "infiniband/x.h", "-package", pkg, "-I", headers, "-o", dir}
+	}
+	put := func(name, text string) {
+		t.Helper()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	gen(t, generate("one")...)
+	gen(t, generate("two")...)
+	put("tool.go", "//go:build ignore\n\npackage main\n")
+	put("more_test.go", "package two_test\n")
+	put("two.go", "package two\n")
+	gen(t, generate("two")...)
+	before := files(t, dir)
+	assert.ErrorContains(t, genFails(t, generate("one")...), "two.go there is of package two, and one folder has one package")
+	err := genFails(t, "generate", "-header", "infiniband/y.h", "-package", "two", "-I", headers, "-o", dir)
+	assert.EqualError(t, err, "-o "+dir+": the package there is of infiniband/x.h, not of infiniband/y.h; name the folder of another, or give -header infiniband/x.h")
+	assert.Equal(t, before, files(t, dir))
+}
+
 func TestCheckShowsWhatDiffers(t *testing.T) {
 	headers, dir := include(t, "infiniband/x.h", oldHeader), t.TempDir()
 	args := []string{"-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir}

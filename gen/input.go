@@ -192,11 +192,20 @@ func (in *input) readFacts(targets []headers.Target) ([]*abi.Facts, error) {
 	for _, t := range targets {
 		f := factsOf(all, t)
 		if f == nil {
-			return nil, fmt.Errorf("%s holds no facts of %s", in.facts, t)
+			return nil, fmt.Errorf("%s holds no facts of %s, but of %s; name one of them with -target", in.facts, t, targetsOf(all))
 		}
 		some = append(some, f)
 	}
 	return some, nil
+}
+
+// targetsOf lists the targets that there are facts of.
+func targetsOf(all []*abi.Facts) string {
+	names := make([]string, len(all))
+	for i, f := range all {
+		names[i] = headers.Target{OS: f.GOOS, Arch: f.GOARCH, Libc: f.Libc}.String()
+	}
+	return strings.Join(names, ", ")
 }
 
 func factsOf(all []*abi.Facts, t headers.Target) *abi.Facts {
