@@ -3,6 +3,7 @@ package cheader_test
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -181,6 +182,35 @@ enum { SELF = 5 };
 struct s { int a; };`},
 }
 
+// branches is a header of which the layout depends on the macros of the compiler.
+const branches = `
+#define TAKEN(name) struct name { char a[2]; };
+#if __LONG_MAX__ > 0x7fffffff && __SIZE_MAX__ == __UINTPTR_MAX__ && __INT64_MAX__ > 1 && __INTMAX_WIDTH__ == 64
+TAKEN(ranges)
+#endif
+#if __SIZEOF_DOUBLE__ == 8 && __SIZEOF_WCHAR_T__ == 4 && __SIZEOF_PTRDIFF_T__ == __SIZEOF_POINTER__
+TAKEN(sizes)
+#endif
+#if __SIZEOF_LONG_DOUBLE__ > 8
+TAKEN(long_double)
+#endif
+#ifdef __SIZEOF_INT128__
+struct s { char a; __int128 b; };
+#endif
+#if defined __ELF__ && defined linux && defined unix && linux + unix == 2 && defined __GCC_HAVE_SYNC_COMPARE_AND_SWAP_8
+TAKEN(elf)
+#endif
+#ifdef __SSE2__
+TAKEN(sse)
+#endif
+#if __UNKNOWN__ || __X__
+TAKEN(unknown)
+#endif
+TAKEN(last)
+#define MAX __LONG_MAX__
+#define HUGE __DBL_MAX__
+`
+
 func TestCasesAgreeWithGCC(t *testing.T) {
 	for _, arch := range []string{"amd64", "386", "arm64", "s390x"} {
 		t.Run(arch, func(t *testing.T) {
@@ -202,6 +232,38 @@ func TestCasesAgreeWithGCC(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestBranchesAgreeWithGCC(t *testing.T) {
+	for _, arch := range []string{"amd64", "386", "arm64", "s390x"} {
+		compiler, err := gcc.For(arch)
+		require.NoError(t, err)
+		sameRecords(t, compiler, branches)
+	}
+}
+
+// sameRecords asserts that the model has just the records, with "struct NAME {" in
+// a line or by the macro TAKEN, that the compiler sees, and their layout.
+func sameRecords(t *testing.T, compiler *gcc.Compiler, text string) {
+	t.Helper()
+	facts, dir, err := parseText(t, text, compiler.Arch)
+	require.NoError(t, err, "%s\n%s", compiler.Arch, text)
+	seen, err := compiler.Preprocess(text, dir)
+	require.NoError(t, err)
+	var want, got []string
+	for _, m := range regexp.MustCompile(`struct (\w+) \{`).FindAllStringSubmatch(seen, -1) {
+		want = append(want, m[1])
+	}
+	for _, r := range facts.Records {
+		got = append(got, r.Name)
+	}
+	require.NotEmpty(t, want)
+	assert.ElementsMatch(t, want, got, "%s\n%s", compiler.Arch, text)
+	var asserts strings.Builder
+	require.NoError(t, casserts.Write(&asserts, facts))
+	ok, said, err := compiler.Accepts(asserts.String(), dir)
+	require.NoError(t, err)
+	assert.True(t, ok, "%s\n%s\n%s", compiler.Arch, text, said)
 }
 
 func bitCases(t *testing.T, compiler *gcc.Compiler, facts *abi.Facts, dir, name string, bits []string) {

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strings"
 )
 
 // Compiler is a C compiler for one processor, on Linux.
@@ -67,6 +68,44 @@ func (c *Compiler) Accepts(source string, dirs ...string) (bool, string, error) 
 		return false, said.String(), nil
 	}
 	return err == nil, "", err
+}
+
+// Macros are the macros that the compiler defines before it reads anything; the
+// name of a function-like macro includes its parameters.
+func (c *Compiler) Macros() (map[string]string, error) {
+	out, err := c.preprocess("", "-dM")
+	if err != nil {
+		return nil, err
+	}
+	macros := map[string]string{}
+	for line := range strings.Lines(out) {
+		if text, ok := strings.CutPrefix(strings.TrimRight(line, "\n"), "#define "); ok {
+			name, value, _ := strings.Cut(text, " ")
+			macros[name] = value
+		}
+	}
+	return macros, nil
+}
+
+// Preprocess is a C source after its preprocessing, without the marks of lines.
+// Headers are looked for in dirs.
+func (c *Compiler) Preprocess(source string, dirs ...string) (string, error) {
+	args := []string{"-P"}
+	for _, dir := range dirs {
+		args = append(args, "-I", dir)
+	}
+	return c.preprocess(source, args...)
+}
+
+func (c *Compiler) preprocess(source string, args ...string) (string, error) {
+	var said bytes.Buffer
+	cmd := exec.Command(c.command[0], append(args, "-E", "-std=gnu17", "-w", "-x", "c", "-")...)
+	cmd.Stdin, cmd.Stderr = strings.NewReader(source), &said
+	out, err := cmd.Output()
+	if err != nil {
+		return "", fmt.Errorf("%s -E: %w\n%s", c.command[0], err, said.String())
+	}
+	return string(out), nil
 }
 
 // Objects compiles a C source and returns the initial bytes of its global
