@@ -45,6 +45,8 @@ func (t Target) Predefined() string {
 	}
 	// C23's form without a message, which compilers take in older C too.
 	b.WriteString("#define _Static_assert(condition, ...) _Static_assert(condition, \"\" __VA_ARGS__)\n")
+	// The C libraries' headers define it; defined here, it is no fact of a header.
+	def("__WORDSIZE", 8*machines[t.Arch].pointer)
 	e := t.embedded()
 	if t.Libc == "freebsd" {
 		def("__STUB_PTHREAD_POINTERS", 1)

@@ -5,7 +5,11 @@
 #define INT_MAX __INT_MAX__
 #define INT_MIN (-INT_MAX - 1)
 #define UINT_MAX (INT_MAX * 2U + 1U)
-#define LONG_MAX __LONG_MAX__
+#if __SIZEOF_LONG__ == 8
+#define LONG_MAX 9223372036854775807L
+#else
+#define LONG_MAX 2147483647L
+#endif
 #define LONG_MIN (-LONG_MAX - 1L)
 #define ULONG_MAX (LONG_MAX * 2UL + 1UL)
 #endif

@@ -1,11 +1,6 @@
 /* Stub: the integer types of exact width. */
 #ifndef STUB_STDINT_H
 #define STUB_STDINT_H
-#if __SIZEOF_LONG__ == 8
-#define __WORDSIZE 64
-#else
-#define __WORDSIZE 32
-#endif
 typedef signed char int8_t;
 typedef short int16_t;
 typedef int int32_t;
