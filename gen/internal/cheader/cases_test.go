@@ -163,6 +163,29 @@ struct s { int n; union { struct { struct { } e; char a[]; }; struct { struct { 
 enum e { A } __attribute__((packed)); struct s { enum e a; char b; };
 #define N sizeof(int[3])
 #define M (sizeof(uint16_t) + 1)`},
+	{name: "records with a typedef's alignment", text: `
+typedef struct { int q; } s1 __attribute__((aligned(16))); typedef struct { int q; } s2 __attribute__((aligned(2)));
+typedef union { long q; char c; } u1 __attribute__((aligned(32))), u2, u3 __attribute__((aligned(1)));
+typedef struct { char c[16]; } R, S __attribute__((aligned(16))); typedef __attribute__((aligned(4))) R T; typedef R V __attribute__((aligned(8)));
+typedef const s2 w; typedef struct t { int q; } t1 __attribute__((aligned(16)));
+struct s { char a; s1 b; char c; s2 d; char e; u1 f; char g; u3 h; S i; T j; V k[2]; char l; w m; t1 o; char p; struct t q; };`},
+	{name: "arrays of types with an alignment", text: `
+typedef unsigned long long c64 __attribute__((aligned(4))); typedef volatile c64 reg; typedef const c64 rom; typedef c64 row[2];
+typedef struct { int q; } r2 __attribute__((aligned(2))); typedef volatile r2 v2; typedef const long long double_word;
+typedef unsigned int i4 __attribute__((aligned(4))); typedef const i4 ci4;
+struct s { char a; c64 b[2]; char c; reg d; char e; rom f; char g; row h; char i; v2 j; char k; ci4 l[2]; const volatile i4 m[2][2]; char n; double_word o[2]; char r; const volatile double s[2]; char t; const long double u[2]; const long p[2] __attribute__((aligned(16))); c64 q[2][2]; };`},
+	{name: "#line", text: `
+struct a { int x; };
+#line 10 "gen.y"
+struct b { long y; };
+  # /* or
+so */ line 1 "stdint.h" /* and
+on */
+enum e { A = 3 };
+#define B 5`},
+	{name: "the usual order of bytes", text: `
+#pragma scalar_storage_order default
+struct s { int a; };`},
 	{name: "macros", text: `
 #define A (1 << 3)
 #define B (A | 0x80000000)
@@ -300,6 +323,19 @@ func TestErrors(t *testing.T) {
 		{"typedef int t __attribute__((mode(DI)));", "case.h:1:30: attribute mode is not supported"},
 		{"typedef int t __attribute__((vector_size(16)));", "case.h:1:30: attribute vector_size is not supported"},
 		{"struct s { int a; } __attribute__((scalar_storage_order(\"big-endian\")));", "scalar_storage_order is not supported"},
+		{"#pragma scalar_storage_order big-endian\nstruct s { int a; };", "case.h:1:9: pragma scalar_storage_order is not supported"},
+		{"int a;\n_Pragma(\"scalar_storage_order little-endian\") struct s { int a; };", "pragma scalar_storage_order is not supported"},
+		{"enum e : unsigned char { A, B };", "case.h:1:8: an enumeration that names the type of its values"},
+		{"struct s { enum : short { A } a; };", "case.h:1:17: an enumeration that names the type"},
+		{"#line 3 \"a.y\"\nstruct s { int a[__LINE__]; };", "the value of __LINE__ is not known"},
+		{"#line 3 \"a.y\"\nstruct s { int a[-1]; };", "case.h:2:"},
+		{"typedef int t __attribute__((aligned(16)));\nstruct s { t a[2]; };", "case.h:2:14: an array of"},
+		{"typedef struct { int q; } t __attribute__((aligned(16)));\nstruct s { t *(*a)[2]; t b[2]; };", "case.h:2:26: an array of"},
+		{"typedef struct { int q; } t __attribute__((aligned(16)));\nextern int f(t (*a)[2]);", "case.h:2:12: an array of"},
+		{"typedef unsigned long long t __attribute__((aligned(2)));\ntypedef volatile t v;\nstruct s { int a; v b[2]; };", "case.h:3:21: an array of"},
+		{"typedef unsigned long long t __attribute__((aligned(2)));\ntypedef t v[2];\nstruct s { int a; const v b; };", "case.h:3:27: an array of"},
+		{"typedef struct { int q; } t __attribute__((aligned(2)));\ntypedef const t v;\nstruct s { char a; v b[2]; };", "case.h:3:22: an array of"},
+		{"typedef int t, __attribute__((aligned(2))) u;", "case.h:1:44: attribute aligned before the name"},
 		{"struct s { _Atomic int a; };", "case.h:1:12: _Atomic"},
 		{"struct s { _Atomic(int) a; };", "case.h:1:12: _Atomic"},
 		{"struct s { int : 3 __attribute__((aligned(8))); };", "case.h:1:12: an attribute of a bit-field without a name"},
@@ -339,4 +375,28 @@ func TestErrors(t *testing.T) {
 			assert.NotContains(t, err.Error(), ".go:", c.text)
 		}
 	}
+}
+
+// What a header declares is its own wherever it says that a line came from.
+func TestLinesAreTheHeaders(t *testing.T) {
+	facts, _, err := parseText(t, `#line 1 "o.h"
+struct a { int x; };
+#line 10 "include/stdint.h"
+struct b { long y; };
+# \
+ line 20 "gen.y"
+enum e { A };
+#define B 5
+int f(void);`, "amd64")
+	require.NoError(t, err)
+	require.Len(t, facts.Records, 2)
+	require.Len(t, facts.Enums, 1)
+	require.Len(t, facts.Functions, 1)
+	b, e, f := facts.Records[1], facts.Enums[0], facts.Functions[0]
+	assert.Equal(t, []any{"b", "case.h", 4}, []any{b.Name, b.Header, b.Line})
+	assert.Equal(t, []any{"e", "case.h", 7}, []any{e.Name, e.Header, e.Line})
+	assert.Equal(t, []any{"f", "case.h", 9}, []any{f.Name, f.Header, f.Line})
+	require.NotEmpty(t, facts.Macros)
+	m := facts.Macros[len(facts.Macros)-1]
+	assert.Equal(t, []any{"B", "case.h", 8}, []any{m.Name, m.Header, m.Line})
 }

@@ -171,6 +171,28 @@ func (l *layouter) typeAlign(m member) int64 {
 
 func roundUp(n, to int64) int64 { return (n + to - 1) / to * to }
 
+// naturalAlign is the alignment that a type would have without a typedef's own.
+// It may be too small for what is larger than all integers.
+func (r *reader) naturalAlign(t cc.Type) (align int64) {
+	switch t := t.(type) {
+	case *cc.EnumType:
+		_, align = r.enumSizeAlign(t)
+		return align
+	case fielded:
+		if !t.IsIncomplete() {
+			return r.layoutOf(t).align
+		}
+	}
+	size, align := r.sizeAlign(t)
+	switch a := t.Attributes(); {
+	case a == nil || a.Aligned() <= 0:
+		return align
+	case r.target.Arch == "386":
+		return min(size, 4)
+	}
+	return min(size, 8)
+}
+
 // sizeAlign is the size and the alignment of a complete type.
 func (r *reader) sizeAlign(t cc.Type) (size, align int64) {
 	asked := int64(0)

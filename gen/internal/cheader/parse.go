@@ -78,6 +78,7 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		UnsignedEnums:   true,
 		ABILayout:       true,
 		ExpansionLimit:  1 << 24,
+		PragmaHandler:   tree.pragma,
 	}
 	sources := []cc.Source{
 		{Name: "<predefined>", Value: target.Predefined()},
@@ -85,6 +86,9 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n" + end},
 	}
 	ast, err := cc.Translate(config, sources)
+	if err == nil {
+		err = tree.unknown()
+	}
 	if err != nil {
 		if strings.Contains(err.Error(), "conflicting attributes") {
 			if ast, parseErr := cc.Parse(config, sources); parseErr == nil {

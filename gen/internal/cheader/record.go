@@ -60,6 +60,7 @@ func (r *reader) typedef(d *cc.Declarator) {
 	}
 	rec := r.record(t, d)
 	rec.Name, rec.Header, rec.Line, rec.Typedef = d.Name(), header, line, true
+	_, rec.Align = r.sizeAlign(t) // the typedef's, if it has one of its own
 	rec.Flat = abi.Flatten(rec)
 	r.facts.Records = append(r.facts.Records, rec)
 }

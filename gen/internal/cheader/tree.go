@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"unicode"
 
+	"modernc.org/cc/v4"
+
 	"github.com/goverbs/goverbs/headers"
 )
 
@@ -33,6 +35,7 @@ type tree struct {
 	// folders are what was asked for as a header and is none, with their paths.
 	folders map[string]string
 	includes
+	renumbered
 }
 
 func newTree(dirs []string) *tree {
@@ -66,7 +69,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 		if err := t.follow(header, string(text)); err != nil {
 			return nil, err
 		}
-		text = endEnums(text)
+		text = t.withoutLines(endEnums(text))
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -88,6 +91,19 @@ func endEnums(text []byte) []byte {
 		from = m[2]
 	}
 	return append(out, text[from:]...)
+}
+
+// pragma refuses the pragmas that change a layout in ways that are not followed
+// here. The front end knows #pragma pack.
+func (t *tree) pragma(words []cc.Token) error {
+	switch name := words[0].SrcStr(); {
+	case name == "scalar_storage_order" && (len(words) < 2 || words[1].SrcStr() != "default"), name == "ms_struct":
+		at := words[0].Position()
+		at.Filename = strings.TrimPrefix(at.Filename, root+"/")
+		t.refused = fmt.Errorf("%v: pragma %s is not supported", at, name)
+		return t.refused
+	}
+	return nil
 }
 
 // shipped lists the headers that were read, the stubs left out.

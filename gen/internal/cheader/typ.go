@@ -22,6 +22,7 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 		out.Kind, out.Len = abi.Array, max(t.Len(), 0)
 		out.Elem = r.typ(t.Elem(), at)
 		out.Name, out.Typedef = "", false
+		r.arrayAlign(t, at)
 	case *cc.StructType:
 		r.recordType(out, t, at)
 	case *cc.UnionType:
@@ -35,6 +36,29 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 		r.scalar(out, t, at)
 	}
 	return out
+}
+
+// arrayAlign refuses arrays whose elements have an alignment that C cannot give
+// them, or that compilers may not heed: gcc forgets that of a typedef when another
+// typedef makes it const or volatile.
+func (r *reader) arrayAlign(t *cc.ArrayType, at cc.Node) {
+	var elem cc.Type = t
+	qualified := false
+	for {
+		qualified = qualified || elem.Attributes().IsConst() || elem.Attributes().IsVolatile()
+		a, ok := elem.(*cc.ArrayType)
+		if !ok {
+			break
+		}
+		elem = a.Elem()
+	}
+	size, align := r.sizeAlign(elem)
+	switch {
+	case size%align != 0:
+		r.failf(at, "an array of %s: %d bytes aligned to %d cannot follow one another", elem, size, align)
+	case qualified && align != r.naturalAlign(elem):
+		r.failf(at, "an array of %s, which is const or volatile: compilers do not heed its alignment; leave out the one or the other", elem)
+	}
 }
 
 func (r *reader) pointer(out *abi.Type, t *cc.PointerType, at cc.Node) {

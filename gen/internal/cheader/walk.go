@@ -51,6 +51,8 @@ func (r *reader) look(n cc.Node) {
 		if next := n.SpecifierQualifierList; next != nil && next.TypeQualifier != nil {
 			r.enumAttributes(n.TypeSpecifier, next.TypeQualifier.AttributeSpecifierList)
 		}
+	case *cc.EnumTypeSpecifier:
+		r.failf(n, "an enumeration that names the type of its values is not supported: leave the type out")
 	case *cc.EnumSpecifier:
 		if n.Case == cc.EnumSpecifierDef {
 			r.enumSpecifiers = append(r.enumSpecifiers, n)
@@ -70,6 +72,9 @@ func (r *reader) typedefs(n *cc.Declaration) {
 		d := l.InitDeclarator.Declarator
 		if !d.IsTypename() {
 			continue
+		}
+		if asksAlignment(l.AttributeSpecifierList) {
+			r.failf(d, "attribute aligned before the name of a typedef that is not the first of its declaration is not supported; put it behind the name")
 		}
 		r.enumTypedef(d)
 		if base != "" && d.Pointer == nil && d.DirectDeclarator.Case == cc.DirectDeclaratorIdent {

@@ -29,7 +29,7 @@ type Decl struct {
 	Values []Value
 	// Text is the declaration of anything else.
 	Text  string
-	Attrs []string // attributes of an enumeration
+	Attrs []string // of an enumeration, or of the typedef of a record
 }
 
 // Kind is what a declaration declares.
@@ -92,7 +92,7 @@ func (d *Decl) String() string {
 		r := d.Record
 		text := r.text(tag, "")
 		if !tagged {
-			text = "typedef " + text + " " + d.Name
+			text = "typedef " + text + " " + d.Name + attributes(d.Attrs)
 		}
 		text += ";\n"
 		if r.Pack > 0 {

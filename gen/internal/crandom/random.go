@@ -197,8 +197,13 @@ func (m *maker) record() {
 	if m.one(6) {
 		r.Pack = pick(m, []int{1, 2, 4, 8, 16})
 	}
+	array := true
 	if m.one(5) {
 		d.Name = m.name("r")
+		if m.opts.Overaligned && m.one(3) {
+			// The size may be no multiple of it, which rules out arrays.
+			d.Attrs, array = []string{fmt.Sprintf("aligned(%d)", pick(m, []int{1, 2, 4, 8, 16, 32}))}, false
+		}
 	} else {
 		d.Name = r.Keyword + " " + m.name("r")
 	}
@@ -206,7 +211,7 @@ func (m *maker) record() {
 	if flexible {
 		return
 	}
-	t := typeName{name: d.Name, array: true, size: m.size(r)}
+	t := typeName{name: d.Name, array: array, size: m.size(r)}
 	if t.size > maxSize {
 		return
 	}
