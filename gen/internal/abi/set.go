@@ -127,18 +127,31 @@ func ReadFiles(name string) ([]*Facts, error) {
 
 // readPlain reads a text, and unpacks it if it is compressed.
 func readPlain(r io.Reader) ([]byte, error) {
-	text, err := io.ReadAll(r)
+	text, err := readLimited(r)
 	if err != nil || !bytes.HasPrefix(text, []byte{0x1f, 0x8b}) {
 		return text, err
 	}
 	z, err := gzip.NewReader(bytes.NewReader(text))
 	if err == nil {
-		text, err = io.ReadAll(z)
+		text, err = readLimited(z)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("unpacking: %w", err)
 	}
 	return text, nil
+}
+
+// largest is how many bytes of facts are read, unpacked ones too.
+const largest = 256 << 20
+
+// readLimited reads a text of a reasonable size: a few bytes that are compressed
+// can unpack to more than fits in memory.
+func readLimited(r io.Reader) ([]byte, error) {
+	text, err := io.ReadAll(io.LimitReader(r, largest+1))
+	if err == nil && len(text) > largest {
+		err = fmt.Errorf("more than %d MiB", largest>>20)
+	}
+	return text, err
 }
 
 // withoutFlat is the facts without the flat lists, which Flatten makes anew.

@@ -2,6 +2,7 @@ package abi_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"strings"
 	"testing"
 
@@ -30,6 +31,20 @@ func TestSetKeepsEverything(t *testing.T) {
 	for i := range all {
 		assert.Equal(t, text(t, all[i]), text(t, got[i]), all[i].Target())
 	}
+}
+
+// A few bytes that unpack to more than memory holds are refused.
+func TestReadAllHasALimit(t *testing.T) {
+	var packed bytes.Buffer
+	z := gzip.NewWriter(&packed)
+	zeros := make([]byte, 1<<20)
+	for range 257 {
+		_, err := z.Write(zeros)
+		require.NoError(t, err)
+	}
+	require.NoError(t, z.Close())
+	_, err := abi.ReadAll(&packed)
+	require.ErrorContains(t, err, "unpacking: more than 256 MiB")
 }
 
 func text(t *testing.T, f *abi.Facts) string {

@@ -87,10 +87,11 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 	}
 	ast, err := cc.Translate(config, sources)
 	if err == nil {
-		err = tree.unknown()
+		err = cmp.Or(tree.refused, tree.unknown())
 	}
 	if err != nil {
 		if strings.Contains(err.Error(), "conflicting attributes") {
+			tree.restart()
 			if ast, parseErr := cc.Parse(config, sources); parseErr == nil {
 				err = cmp.Or(realigned(ast), err)
 			}

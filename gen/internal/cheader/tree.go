@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -39,7 +38,7 @@ type tree struct {
 }
 
 func newTree(dirs []string) *tree {
-	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{from: map[string][]string{}}}
+	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{once: map[string]bool{}}}
 }
 
 // Open opens root/NAME from the stubs or else from the include folders.
@@ -54,7 +53,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 	}
 	for _, dir := range t.dirs {
 		place := filepath.Join(dir, filepath.FromSlash(header))
-		text, err := os.ReadFile(place)
+		text, err := readRegular(place)
 		switch {
 		case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ENOTDIR):
 			continue
@@ -66,10 +65,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, err
 		}
 		t.read[header] = true
-		if err := t.follow(header, string(text)); err != nil {
-			return nil, err
-		}
-		text = t.withoutLines(endEnums(text))
+		text = t.follow(header, t.withoutLines(endEnums(text)))
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
@@ -103,7 +99,7 @@ func (t *tree) pragma(words []cc.Token) error {
 		t.refused = fmt.Errorf("%v: pragma %s is not supported", at, name)
 		return t.refused
 	}
-	return nil
+	return t.includes.pragma(words)
 }
 
 // shipped lists the headers that were read, the stubs left out.
