@@ -335,6 +335,8 @@ func TestErrors(t *testing.T) {
 		{"typedef unsigned long long t __attribute__((aligned(2)));\ntypedef volatile t v;\nstruct s { int a; v b[2]; };", "case.h:3:21: an array of"},
 		{"typedef unsigned long long t __attribute__((aligned(2)));\ntypedef t v[2];\nstruct s { int a; const v b; };", "case.h:3:27: an array of"},
 		{"typedef struct { int q; } t __attribute__((aligned(2)));\ntypedef const t v;\nstruct s { char a; v b[2]; };", "case.h:3:22: an array of"},
+		{"typedef int t __attribute__((aligned(8))); typedef t u[2][2];", "case.h:1:54: an array of t: 4 bytes aligned to 8"},
+		{"typedef int t[1] __attribute__((aligned(8))); extern t u[];", "case.h:1:56: an array of t: 4 bytes aligned to 8"},
 		{"typedef int t, __attribute__((aligned(2))) u;", "case.h:1:44: attribute aligned before the name"},
 		{"struct s { _Atomic int a; };", "case.h:1:12: _Atomic"},
 		{"struct s { _Atomic(int) a; };", "case.h:1:12: _Atomic"},
@@ -398,4 +400,29 @@ int f(void);`, "amd64")
 	require.NotEmpty(t, facts.Macros)
 	m := facts.Macros[len(facts.Macros)-1]
 	assert.Equal(t, []any{"B", "case.h", 8}, []any{m.Name, m.Header, m.Line})
+}
+
+// Of a double, i386 compilers keep to an alignment of 4 in records and prefer 8:
+// __alignof__ is the one, _Alignof the other, as gcc says here.
+func TestPreferredAlignment(t *testing.T) {
+	compiler, err := gcc.For("386")
+	require.NoError(t, err)
+	ok, said, err := compiler.Accepts("_Static_assert(__alignof__(double) == 8 && __alignof(long long[2]) == 8 && _Alignof(double) == 4 && __alignof__(struct { double d; }) == 4, \"\");")
+	require.NoError(t, err)
+	require.True(t, ok, said)
+	for text, want := range map[string]string{
+		"struct s { char a[__alignof__(double)]; };":                        "case.h:1:19: the value of __alignof__(double) is not known",
+		"typedef char t __attribute__((aligned(__alignof(long long[2]))));": "case.h:1:39: the value of __alignof(long long[2]) is not known",
+		"#define A (__alignof__(double))":                                   "case.h:1:9: the value of the macro A is not known",
+		"#define A _Alignof(double)\nstruct t { double d; }; struct s { char a[__alignof__(struct t)], b[__alignof__(int)], c[_Alignof(double)]; };": "",
+	} {
+		_, _, err := parseText(t, text, "386")
+		if want == "" {
+			assert.NoError(t, err, text)
+		} else {
+			assert.ErrorContains(t, err, want, text)
+		}
+		_, _, err = parseText(t, text, "amd64")
+		assert.NoError(t, err, text)
+	}
 }

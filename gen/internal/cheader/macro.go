@@ -1,6 +1,7 @@
 package cheader
 
 import (
+	"slices"
 	"sort"
 
 	"modernc.org/cc/v4"
@@ -18,6 +19,10 @@ func (r *reader) macros() {
 		}
 		if target, ok := soleIdentifier(m); ok && target != name && r.isDeclared(target) {
 			r.facts.Aliases = append(r.facts.Aliases, &abi.Alias{Name: name, Target: target, Header: header, Line: line})
+		}
+		if slices.ContainsFunc(m.ReplacementList(), r.preferred) {
+			r.failf(m, "the value of the macro %s is not known: __alignof__ may be above _Alignof, write that", name)
+			continue
 		}
 		if r.differs && r.usesLayout(m) {
 			r.failf(m, "the value of the macro %s is not known: it depends on the layout of a type, and the C front end does not know all of them here", name)
@@ -44,7 +49,7 @@ func (r *reader) usesLayout(m *cc.Macro) (uses bool) {
 	own := true
 	for _, token := range m.ReplacementList() {
 		switch name := token.SrcStr(); {
-		case name == "sizeof" || name == "_Alignof" || name == "__alignof__":
+		case name == "sizeof" || name == "_Alignof" || name == "__alignof__" || name == "__alignof":
 			uses = true
 		case name == "offsetof" || name == "__builtin_offsetof":
 			return true

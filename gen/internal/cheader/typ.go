@@ -22,6 +22,7 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 		out.Kind, out.Len = abi.Array, max(t.Len(), 0)
 		out.Elem = r.typ(t.Elem(), at)
 		out.Name, out.Typedef = "", false
+		r.arrayFits(t, at)
 		r.arrayAlign(t, at)
 	case *cc.StructType:
 		r.recordType(out, t, at)
@@ -38,9 +39,25 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 	return out
 }
 
-// arrayAlign refuses arrays whose elements have an alignment that C cannot give
-// them, or that compilers may not heed: gcc forgets that of a typedef when another
-// typedef makes it const or volatile.
+// arrayFits refuses arrays whose elements cannot follow one another, for their
+// alignment is above their size.
+func (r *reader) arrayFits(t *cc.ArrayType, at cc.Node) {
+	for {
+		if size, align := r.sizeAlign(t.Elem()); size%align != 0 {
+			r.failf(at, "an array of %s: %d bytes aligned to %d cannot follow one another", t.Elem(), size, align)
+			return
+		}
+		inner, ok := t.Elem().(*cc.ArrayType)
+		if !ok {
+			return
+		}
+		t = inner
+	}
+}
+
+// arrayAlign refuses arrays whose elements have an alignment that compilers may
+// not heed: gcc forgets that of a typedef when another typedef makes it const or
+// volatile.
 func (r *reader) arrayAlign(t *cc.ArrayType, at cc.Node) {
 	var elem cc.Type = t
 	qualified := false
@@ -52,11 +69,7 @@ func (r *reader) arrayAlign(t *cc.ArrayType, at cc.Node) {
 		}
 		elem = a.Elem()
 	}
-	size, align := r.sizeAlign(elem)
-	switch {
-	case size%align != 0:
-		r.failf(at, "an array of %s: %d bytes aligned to %d cannot follow one another", elem, size, align)
-	case qualified && align != r.naturalAlign(elem):
+	if _, align := r.sizeAlign(elem); qualified && align != r.naturalAlign(elem) {
 		r.failf(at, "an array of %s, which is const or volatile: compilers do not heed its alignment; leave out the one or the other", elem)
 	}
 }

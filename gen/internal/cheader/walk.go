@@ -27,6 +27,11 @@ func (r *reader) look(n cc.Node) {
 	switch n := n.(type) {
 	case *cc.Declaration:
 		r.typedefs(n)
+		for l := n.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			if t, ok := l.InitDeclarator.Declarator.Type().(*cc.ArrayType); ok {
+				r.arrayFits(t, l.InitDeclarator.Declarator)
+			}
+		}
 	case *cc.UnaryExpression:
 		r.sizeOperator(n)
 	case *cc.PostfixExpression:
@@ -98,9 +103,21 @@ func (r *reader) sizeOperator(n *cc.UnaryExpression) {
 	if t == nil || t.IsIncomplete() || t.Kind() == cc.Function {
 		return
 	}
-	if size, align := r.sizeAlign(t); size != t.Size() || align != int64(t.Align()) {
+	size, align := r.sizeAlign(t)
+	if r.preferred(n.Token) && size%8 == 0 && !isRecord(t) {
+		r.failf(n, "the value of %s is not known: it is above that of _Alignof, write that", strings.TrimSpace(cc.NodeSource(n)))
+		return
+	}
+	if size != t.Size() || align != int64(t.Align()) {
 		r.failf(n, "the value of %s is not known: the C front end does not know the size of the type", strings.TrimSpace(cc.NodeSource(n)))
 	}
+}
+
+// preferred reports whether an operator asks for the alignment that compilers
+// prefer, where it is above the one that they heed in records and cc has only that.
+func (r *reader) preferred(operator cc.Token) bool {
+	name := operator.SrcStr()
+	return r.target.Arch == "386" && (name == "__alignof__" || name == "__alignof")
 }
 
 // memberOperator refuses the member of a record, as offsetof has it, whose

@@ -200,9 +200,14 @@ func (m *maker) record() {
 	array := true
 	if m.one(5) {
 		d.Name = m.name("r")
-		if m.opts.Overaligned && m.one(3) {
-			// The size may be no multiple of it, which rules out arrays.
-			d.Attrs, array = []string{fmt.Sprintf("aligned(%d)", pick(m, []int{1, 2, 4, 8, 16, 32}))}, false
+		if m.one(3) {
+			aligns := []int{1}
+			if m.opts.Overaligned {
+				aligns = append(aligns, 2, 4, 8, 16, 32)
+			}
+			align := pick(m, aligns)
+			d.Attrs = []string{fmt.Sprintf("aligned(%d)", align)}
+			array = align == 1 // the size may be no multiple of another one
 		}
 	} else {
 		d.Name = r.Keyword + " " + m.name("r")

@@ -110,6 +110,7 @@ func TestInexpressible(t *testing.T) {
 		{"struct s { __int128 a[2]; };", "amd64", "case.h:1:21: __int128 a[2] in struct s: the type __int128 has no counterpart"},
 		{"union u { struct { _Float128 a; } b; };", "arm64", "has no counterpart in Go"},
 		{"struct s { int a; } __attribute__((aligned(16)));", "amd64", "case.h:1: struct s: an alignment of 16 cannot be had in Go"},
+		{"typedef struct { int q; } t __attribute__((aligned(8)));", "amd64", "case.h:1: t: no Go type has 4 bytes and is aligned to 8"},
 		{"struct s { long long a; };", "arm", "case.h:1: struct s: an alignment of 8 cannot be had in Go"},
 	} {
 		_, err := generateText(t, c.text, c.arch)

@@ -53,7 +53,7 @@ func (w *writer) record(r *abi.Record) error {
 }
 
 func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string) error {
-	if r.Size%r.Align != 0 { // a typedef's alignment that is above the record's
+	if r.Align > 0 && r.Size%r.Align != 0 { // a typedef's alignment that is above the record's
 		return fmt.Errorf("%s: no Go type has %d bytes and is aligned to %d", at, r.Size, r.Align)
 	}
 	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}}
