@@ -67,6 +67,25 @@ struct s { char a; short b; int c : 3, d : 7; union { struct { char e; long f[2]
 	assert.Greater(t, tried, 50)
 }
 
+// An offset that is not a member's own bits', and a record that is not as large as
+// the type that it defines, are refused even where nothing else contradicts them.
+func TestReadRefusesContradictions(t *testing.T) {
+	const record = `{"schema":"abifacts/1","records":[{"name":"s","kind":"struct","size":16,"align":4,"fields":[FIELD]}]}`
+	for field, want := range map[string]string{
+		`{"name":"a","kind":"int","offset":4,"size":4,"bit_size":3,"bit_offset":2,"ctype":{"kind":"int","size":4,"align":4}}`:                                 "member a: bit 2 is not in byte 4",
+		`{"name":"a","kind":"struct","size":8,"ctype":{"kind":"struct","size":8,"align":4,"anon":{"kind":"struct","size":4,"align":4}}}`:                      "4 bytes of members in the 8 of the struct",
+		`{"name":"a","kind":"struct","size":8,"ctype":{"kind":"struct","size":8,"align":4,"anon":{"kind":"struct","size":8,"align":4}}}`:                      "",
+		`{"name":"a","kind":"array","size":8,"ctype":{"kind":"array","size":8,"align":4,"len":4611686018427387906,"elem":{"kind":"int","size":4,"align":4}}}`: "are not the 8 of the array",
+	} {
+		_, err := abi.ReadAll(strings.NewReader(strings.Replace(record, "FIELD", field, 1)))
+		if want == "" {
+			assert.NoError(t, err, field)
+		} else {
+			assert.ErrorContains(t, err, want, field)
+		}
+	}
+}
+
 // Two facts that disagree about a member do not make a comparison.
 func TestReadRefusesAFlatListOfItsOwn(t *testing.T) {
 	const record = `{"schema":"abifacts/1","records":[{"name":"s","kind":"struct","size":8,"align":4,"fields":[

@@ -64,6 +64,12 @@ struct t { struct { short a : 14; tight b : 8; }; };`,
 typedef long wide __attribute__((aligned(32)));
 struct s { void *a; wide : 13; unsigned char b : 1; }; struct t { char a; wide b : 13; };`,
 		bits: "struct s b, struct t b"},
+	{name: "rounding from before an alignment", text: `
+typedef short wide __attribute__((aligned(32)));
+struct s { long long a : 36; wide b : 9 __attribute__((aligned(4))); };
+struct t { long long a : 60, c : 40; wide b : 9 __attribute__((aligned(8))); };
+struct u { long long a : 60, c : 40; wide b : 9 __attribute__((aligned(16))); };`,
+		bits: "struct s b, struct t b, struct u b"},
 	{name: "packed", text: `
 struct s { char a; int b; int c : 3; long long d : 40; } __attribute__((packed));
 struct t { char a; int b __attribute__((packed)); int c; };

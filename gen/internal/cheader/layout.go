@@ -131,8 +131,13 @@ func (l *layouter) place(m member) int64 {
 	// place where it can, but for one that is laid out as an integer.
 	if m.isBits && m.width > 0 && !m.packed && l.pack == 0 && l.integerAlign(m) == 0 {
 		if units := (at%m.align + width + m.align - 1) / m.align; units > m.size/m.align {
-			// The compiler rounds what is beyond its largest alignment.
-			at += roundUp(at%l.largest, m.align) - at%l.largest
+			// The compiler rounds what is beyond its largest alignment, as it
+			// was before this member asked for one.
+			from := l.end - l.end%l.largest
+			if align >= l.largest {
+				from = at
+			}
+			at = from + roundUp(at-from, m.align)
 		}
 	}
 	l.end = at + width
