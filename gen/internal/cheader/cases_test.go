@@ -320,6 +320,27 @@ func bitCases(t *testing.T, compiler *gcc.Compiler, facts *abi.Facts, dir, name 
 	assert.Empty(t, a.faults, name)
 }
 
+// A macro that is another number wherever it is used is no constant.
+func TestMacrosThatVaryAreLeftOut(t *testing.T) {
+	facts, _, err := parseText(t, `
+#define HERE __LINE__
+#define NEXT (__COUNTER__ + 1)
+#define DATE sizeof __DATE__
+#define TIME __TIME__[0]
+#define DEPTH __INCLUDE_LEVEL__
+#define CALL(x) (x + __LINE__)
+#define INDIRECT CALL(1)
+#define LOOP (LOOP)
+#define CONSTANT (1 + 2)
+`, "amd64")
+	require.NoError(t, err)
+	var names []string
+	for _, m := range facts.Macros {
+		names = append(names, m.Name)
+	}
+	assert.Equal(t, []string{"CONSTANT"}, names)
+}
+
 // What is not followed is an error that says where and why.
 func TestErrors(t *testing.T) {
 	for _, c := range []struct{ text, want string }{

@@ -43,7 +43,7 @@ const (
 	leave = "__goverbs_leave"
 )
 
-// pragma takes the words of a pragma when the front end comes to it.
+// pragma takes the words of a pragma, at least one, when the front end comes to it.
 func (i *includes) pragma(words []cc.Token) error {
 	switch {
 	case len(words) == 2 && words[0].SrcStr() == enter:
@@ -54,7 +54,7 @@ func (i *includes) pragma(words []cc.Token) error {
 		return i.enter(i.names[number])
 	case len(words) == 1 && len(i.open) > 0 && words[0].SrcStr() == leave:
 		i.open = i.open[:len(i.open)-1]
-	case len(words) > 0 && len(i.open) > 0 && words[0].SrcStr() == "once":
+	case len(i.open) > 0 && words[0].SrcStr() == "once":
 		i.once[i.open[len(i.open)-1]] = true
 	}
 	return nil

@@ -61,6 +61,7 @@ func TestIncludesAgreeWithGCC(t *testing.T) {
 		{name: "a form for each time", files: map[string]string{
 			"x.h": "#define N 1\n#include \"y.h\"\n#undef N\n#define N 2\n#include \"y.h\"\n",
 			"y.h": "#if N == 1\nstruct y1 { char a; };\n#else\nstruct y2 { int a[2]; };\n#endif"}},
+		{name: "a pragma of nothing", files: map[string]string{"x.h": "#pragma\n#pragma once\nstruct x { char a; };\n"}},
 		{name: "never", files: map[string]string{"x.h": "#if 0\n#include \"x.h\"\n#endif\nstruct x { char a; };"}},
 		{name: "a guard around the include", files: map[string]string{"x.h": "#ifndef X\n#define X\n#include \"x.h\"\nstruct x { char a; };\n#endif"}},
 		{name: "counting", files: map[string]string{"x.h": "#ifndef A\n#define A\n#include \"x.h\"\n#elif !defined B\n#define B\n#include \"x.h\"\n#else\nstruct x { char a; };\n#endif"}},

@@ -14,7 +14,7 @@ import (
 func (r *reader) macros() {
 	for name, m := range r.ast.Macros {
 		header, line, ok := where(m)
-		if !ok || m.IsFnLike || !m.IsConst {
+		if !ok || m.IsFnLike || !m.IsConst || r.varies(name, map[string]bool{}) {
 			continue
 		}
 		if target, ok := soleIdentifier(m); ok && target != name && r.isDeclared(target) {
@@ -41,6 +41,21 @@ func (r *reader) macros() {
 		a, b := r.facts.Aliases[i], r.facts.Aliases[j]
 		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)
 	})
+}
+
+// varies reports whether a macro, by way of others too, stands for something
+// else wherever it is used. Macros are followed once, seen.
+func (r *reader) varies(name string, seen map[string]bool) bool {
+	switch name {
+	case "__LINE__", "__COUNTER__", "__DATE__", "__TIME__", "__TIMESTAMP__", "__FILE__", "__BASE_FILE__", "__INCLUDE_LEVEL__":
+		return true
+	}
+	m := r.ast.Macros[name]
+	if m == nil || seen[name] {
+		return false
+	}
+	seen[name] = true
+	return slices.ContainsFunc(m.ReplacementList(), func(token cc.Token) bool { return r.varies(token.SrcStr(), seen) })
 }
 
 // usesLayout reports whether a macro may ask for the size or an offset of

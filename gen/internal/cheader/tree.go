@@ -92,6 +92,9 @@ func endEnums(text []byte) []byte {
 // pragma refuses the pragmas that change a layout in ways that are not followed
 // here. The front end knows #pragma pack.
 func (t *tree) pragma(words []cc.Token) error {
+	if len(words) == 0 {
+		return nil
+	}
 	switch name := words[0].SrcStr(); {
 	case name == "scalar_storage_order" && (len(words) < 2 || words[1].SrcStr() != "default"), name == "ms_struct":
 		at := words[0].Position()
