@@ -3,6 +3,7 @@ package headers
 import (
 	_ "embed"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -15,23 +16,30 @@ var predefinedTable string
 // anything, by name; the name of a function-like macro includes its parameters.
 func (t Target) Macros() map[string]string {
 	macros := map[string]string{}
-	wanted := false
-	for line := range strings.Lines(predefinedTable) {
-		line = strings.TrimRight(line, "\n")
-		if head, ok := strings.CutPrefix(line, "["); ok {
-			for _, who := range strings.Fields(strings.TrimSuffix(head, "]")) {
-				if wanted = who == "every" || who == t.OS || who == t.Arch || who == t.Libc; wanted {
-					break
-				}
-			}
-			continue
-		}
-		if wanted && line != "" {
-			name, value, _ := strings.Cut(line, " ")
-			macros[name] = value
-		}
+	for line := range t.section(predefinedTable) {
+		name, value, _ := strings.Cut(line, " ")
+		macros[name] = value
 	}
 	return macros
+}
+
+// section goes through the lines of a table that are for the target.
+func (t Target) section(table string) iter.Seq[string] {
+	return func(yield func(line string) bool) {
+		wanted := false
+		for line := range strings.Lines(table) {
+			line = strings.TrimRight(line, "\n")
+			if head, ok := strings.CutPrefix(line, "["); ok {
+				wanted = slices.ContainsFunc(strings.Fields(strings.TrimSuffix(head, "]")), func(who string) bool {
+					return who == "every" || who == t.OS || who == t.Arch || who == t.Libc
+				})
+				continue
+			}
+			if wanted && line != "" && !yield(line) {
+				return
+			}
+		}
+	}
 }
 
 // Predefined is the text that the target's headers are read behind: the macros
@@ -45,6 +53,9 @@ func (t Target) Predefined() string {
 	}
 	// C23's form without a message, which compilers take in older C too.
 	b.WriteString("#define _Static_assert(condition, ...) _Static_assert(condition, \"\" __VA_ARGS__)\n")
+	// In two steps, so that what is asked for may be a macro, as gcc has it.
+	b.WriteString("#define __has_attribute(name) __stub_has_attribute(name)\n")
+	b.WriteString("#define __stub_has_attribute(name) __has_builtin(" + attributePrefix + "##name)\n")
 	// The C libraries' headers define it; defined here, it is no fact of a header.
 	def("__WORDSIZE", 8*machines[t.Arch].pointer)
 	e := t.embedded()

@@ -79,6 +79,7 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		ABILayout:       true,
 		ExpansionLimit:  1 << 24,
 		PragmaHandler:   tree.pragma,
+		HasBuiltin:      target.HasBuiltin,
 	}
 	sources := []cc.Source{
 		{Name: "<predefined>", Value: target.Predefined()},
