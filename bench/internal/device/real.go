@@ -138,8 +138,9 @@ func (d *real) SGE() ibv.SGE  { return d.mr.SGE(0, len(d.buf)) }
 func (d *real) RecvRoom() int { return realRoom }
 func (d *real) SRQRoom() int  { return realSRQRoom }
 
-// SendRoom is 0: a send rings the doorbell, which is a system call on Soft-RoCE
-// and takes a hundred times as long as a post.
+// SendRoom is 0: a send rings the doorbell, which on Soft-RoCE is a system call in
+// which the message is sent. That takes many thousand times as long as the post of
+// a receive, and differs more from one to the next than a post costs.
 func (d *real) SendRoom() int { return 0 }
 
 // TakeRecvs takes the receives off the queue by moving it to the error state,
