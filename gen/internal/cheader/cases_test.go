@@ -391,6 +391,7 @@ func TestErrors(t *testing.T) {
 		{"struct s { int a[-1]; };", "case.h:1:"},
 		{"struct s { char a[1ULL << 62]; char b[1ULL << 62]; };", "case.h:1:"},
 		{"struct s { int", "case.h: unexpected <EOF>"},
+		{"struct a { int x; };\n\tstruct s { unknown_t x; };\n", "case.h:2:23: unexpected identifier, expected ';'\n\tstruct s { unknown_t x; };"},
 		{"struct s { int *", "case.h: it ends in the middle of a declaration\n"},
 		{"#error not here", "case.h:1:"},
 		{"_Static_assert(0, \"no\");", "case.h:1:"},

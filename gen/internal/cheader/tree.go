@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
@@ -125,7 +127,7 @@ func (t *tree) explain(src Source, target headers.Target, err error) error {
 	}
 	m := notFound.FindStringSubmatch(text)
 	if m == nil {
-		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, plain(text, src.Header))
+		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, t.quoting(plain(text, src.Header)))
 	}
 	if place := t.folders[m[1]]; place != "" {
 		return fmt.Errorf("parsing %s for %s: %s is a folder, not a header; name a header in it", src.Header, target, place)
@@ -158,6 +160,37 @@ func plain(text, header string) string {
 		return text
 	}
 	return strings.Join(lines, "\n")
+}
+
+// position is the file and the line at the start of a message.
+var position = regexp.MustCompile(`^([^:\n]+):(\d+):\d+: [^\n]*`)
+
+// quoting adds the line of the header that the first message is about.
+func (t *tree) quoting(text string) string {
+	m := position.FindStringSubmatch(text)
+	if m == nil {
+		return text
+	}
+	number, err := strconv.Atoi(m[2])
+	if err != nil {
+		return text
+	}
+	for _, dir := range t.dirs {
+		data, err := os.ReadFile(filepath.Join(dir, m[1]))
+		if err != nil {
+			continue
+		}
+		lines := strings.Split(string(data), "\n")
+		if number < 1 || number > len(lines) {
+			return text
+		}
+		line := strings.TrimSpace(lines[number-1])
+		if len(line) > 200 {
+			line = line[:200] + "…"
+		}
+		return m[0] + "\n\t" + line + text[len(m[0]):]
+	}
+	return text
 }
 
 // MissingHeaderError says that a header is not in any include folder.
