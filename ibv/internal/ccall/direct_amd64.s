@@ -116,7 +116,7 @@ TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
 	LEAVE
 	RET
 portable:
-	JMP  ·pairPortable(SB)
+	JMP  ·pairStepwise(SB)
 
 // func probe() (current, sp uintptr)
 TEXT ·probe(SB), NOSPLIT|NOFRAME, $0-16

@@ -18,3 +18,11 @@ type Pair struct {
 
 // Make makes both calls, the second one whatever came of the first. On amd64 and arm64 it goes to C once for both.
 func (p *Pair) Make() { makePair(p) }
+
+// pairStepwise makes the calls one by one, each in the way that is there for it.
+//
+//lint:ignore U1000 the assembly goes on at it
+func pairStepwise(p *Pair) {
+	p.PostResult, p.PostErrno, p.Bad = post(p.PostFn, p.Object, p.List)
+	p.Got, p.PollErrno = poll(p.PollFn, p.CQ, p.Room, p.Into)
+}
