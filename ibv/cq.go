@@ -32,18 +32,35 @@ func (cq *CQ) Close() error {
 // An error says that the queue itself has failed, and that nothing was taken.
 // A completion of work that failed is no error here: see [WC.Err].
 //
+// A provider that claims to have found more than it was asked for is an error
+// too, with len(wcs) as the number: the rest is lost.
+//
 // It does not block and does not allocate, and may be called from any
-// goroutine; completions are handed out once. wcs is the caller's.
-func (cq *CQ) Poll(wcs []WC) (int, error) {
-	// Safe: C gets its own queue, and room for as many completions as it is told.
-	return ccall.Poll(uintptr(cq.Context.Ops.PollCQ), unsafe.Pointer(cq), unsafe.Pointer(unsafe.SliceData(wcs)), len(wcs), pollFailed)
+// goroutine; completions are handed out once. wcs is the caller's, and may be
+// an array on its stack.
+func (cq *CQ) Poll(wcs []WC) (n int, err error) {
+	// Safe: C gets its own queue, and room for as many completions as it is told,
+	// which nobody keeps. Named results let the compiler inline this.
+	n, err = ccall.Poll(uintptr(cq.Context.Ops.PollCQ), unsafe.Pointer(cq), ccall.NoEscape(uintptr(unsafe.Pointer(unsafe.SliceData(wcs)))), len(wcs), pollFailed)
+	return
 }
 
-// pollFailed says what a negative result of a poll means.
-func pollFailed(cq unsafe.Pointer, result, errno int32) (int, error) {
+// Calls know how large a completion is.
+var _ = [1]struct{}{}[unsafe.Sizeof(WC{})-ccall.CompletionSize]
+
+// pollFailed says what it means that a poll that asked for so many completions
+// has a negative result, or a larger one.
+func pollFailed(cq unsafe.Pointer, result, errno, asked int32) (int, error) {
 	// Safe: it is the queue that was polled.
-	act := (*CQ)(cq).Context.action("poll completion queue", map[syscall.Errno]string{
-		syscall.EIO: "the queue overran, or the device has failed: destroy it and its queue pairs",
-	})
-	return 0, act.failed(reason(result, errno))
+	act := (*CQ)(cq).Context.action("poll completion queue", nil)
+	const hint = "the queue overran, or the device has failed: destroy it and its queue pairs"
+	switch {
+	case result > asked:
+		return int(asked), act.because(syscall.EIO, "the provider returned %d completions where %d were asked for: those beyond are lost, and what lies behind their memory may be overwritten", result, asked)
+	case result == -1 && errno > 0 && syscall.Errno(errno) != syscall.EIO:
+		return 0, act.because(syscall.Errno(errno), hint)
+	default:
+		// The man page promises a negative number, not an errno's.
+		return 0, act.because(syscall.EIO, "the provider returned %d; "+hint, result)
+	}
 }

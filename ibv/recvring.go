@@ -254,9 +254,9 @@ func (r *RecvRing) flushAndPoll(wcs []WC) (int, error) {
 	r.pair.Make()
 	err = r.posted(op, r.pair.PostResult, r.pair.PostErrno, r.pair.Bad)
 	n := int(r.pair.Got)
-	if n < 0 {
+	if n < 0 || n > len(wcs) {
 		var pollErr error
-		if n, pollErr = pollFailed(unsafe.Pointer(r.cq), r.pair.Got, r.pair.PollErrno); err == nil {
+		if n, pollErr = pollFailed(unsafe.Pointer(r.cq), r.pair.Got, r.pair.PollErrno, r.pair.Room); err == nil {
 			err = pollErr
 		}
 	}

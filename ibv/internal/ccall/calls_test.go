@@ -3,6 +3,7 @@ package ccall
 import (
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,6 +90,7 @@ type way struct {
 	poll func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32)
 
 	alignment int64 // of the stack pointer that C gets
+	batch     int32 // how many completions C is asked for at most; it gets memory of its own if that is not all
 }
 
 // asPost makes of a PostFrom what Post is.
@@ -127,11 +129,11 @@ func asPostOf(postList listFunc) postFunc {
 // ofPair makes of a Pair what Post is, with a poll behind it that takes nothing.
 func ofPair(makePair func(*Pair)) postFunc {
 	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
-		into := new(int64)
+		into := new([5 * CompletionSize]byte)
 		s := &script{result: 2, setErrno: 77}
 		p := &Pair{PostFn: fn, Object: object, List: list, Bad: 1, PollFn: pollScript(), CQ: unsafe.Pointer(s), Into: unsafe.Pointer(into), Room: 5}
 		makePair(p)
-		if p.Got != 2 || p.PollErrno != 0 || s.sawObject != unsafe.Pointer(s) || s.sawList != unsafe.Pointer(into) || s.sawN != 5 {
+		if p.Got != 2 || p.PollErrno != 0 || s.sawObject != unsafe.Pointer(s) || Direct() && s.sawList != unsafe.Pointer(into) || s.sawN != 5 {
 			panic(fmt.Sprint("the poll behind the post: ", *p, *s))
 		}
 		return p.PostResult, p.PostErrno, p.Bad
@@ -185,14 +187,14 @@ func checked(result, errno int32, bad uintptr, refused, accepted bool, err error
 // counted makes of a Poll what poll is.
 func counted(pollInto pollFunc) func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
 	return func(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (result, errno int32) {
-		got, err := pollInto(fn, cq, wc, int(n), func(queue unsafe.Pointer, r, e int32) (int, error) {
+		got, err := pollInto(fn, cq, wc, int(n), func(queue unsafe.Pointer, r, e, asked int32) (int, error) {
 			result, errno = r, e
-			if queue != cq {
-				panic("failed was given another queue")
+			if queue != cq || asked != n {
+				panic("failed was given another queue or another number")
 			}
 			return 3, errRefused
 		})
-		if failed := result < 0; failed != (err == errRefused) || failed && got != 3 || !failed && err != nil {
+		if failed := result < 0 || result > n; failed != (err == errRefused) || failed && got != 3 || !failed && err != nil {
 			panic(fmt.Sprint("result ", result, ", got ", got, ": ", err))
 		} else if !failed {
 			result = int32(got)
@@ -224,17 +226,17 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		chosen = "chosen"
 	}
 	ways := []way{
-		{chosen, Post, counted(Poll), alignment},
-		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment},
-		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment},
-		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment},
-		{"portable", postPortable, pollPortable, portableAlignment},
+		{chosen, Post, counted(Poll), alignment, math.MaxInt32},
+		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment, math.MaxInt32},
+		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment, math.MaxInt32},
+		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment, math.MaxInt32},
+		{"portable", postPortable, pollPortable, portableAlignment, portableBatch},
 	}
 	if inRegisters {
 		ways = append(ways,
-			way{"direct, step by step", post, poll, alignment},
-			way{"direct, step by step, from", asPost(postFrom), counted(pollInto), alignment},
-			way{"direct, step by step, list", asPostOf(postList), counted(pollInto), alignment})
+			way{"direct, step by step", post, poll, alignment, math.MaxInt32},
+			way{"direct, step by step, from", asPost(postFrom), counted(pollInto), alignment, math.MaxInt32},
+			way{"direct, step by step, list", asPostOf(postList), counted(pollInto), alignment, math.MaxInt32})
 	}
 	for _, w := range ways {
 		t.Run(w.name, func(t *testing.T) { test(t, w) })

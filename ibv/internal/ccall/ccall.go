@@ -26,7 +26,8 @@
 //   - The goroutine stays running. The garbage collector cannot finish stopping the world, nor scan or move the
 //     goroutine's stack, before the call has returned, so Go memory that C was given stays alive and where it is.
 //   - A preemption signal during the call finds g0 current, or a program counter that belongs to no Go function or to
-//     assembly; the runtime never preempts there and tries again later. Signals run on a stack of their own.
+//     assembly; the runtime never preempts there. So the assembly itself looks on the way back whether the goroutine is
+//     to give way: see rest.go. Signals run on a stack of their own.
 //   - A profiling signal is counted as external code. The runtime does not unwind through a function that writes the
 //     stack pointer, as the assembler marks this one to do.
 //   - C keeps the registers the call needs afterwards. Go's assembly convention keeps none but the current goroutine's and
@@ -38,7 +39,17 @@
 //
 // The garbage collector waits for the call: to stop the world, which it does twice a cycle, every goroutine that runs has
 // to stop first, and this one cannot before C returns. From then on the other goroutines wait too. So the C function must
-// be short and must not block. It must not call back into Go. A fault inside it ends the process, as it would end a C
+// be short and must not block. It must not call back into Go.
+//
+// It must not return with a lock of C's held either. On the way back the goroutine may have to wait, for the collector or
+// for its turn; whoever wants that lock meanwhile spins in C, where nothing can stop it, and the two wait for each other
+// for ever. Providers hold the send queue's lock from wr_start to wr_complete, and the completion queue's from start_poll
+// to end_poll (mlx5 and rxe do), so calls of that kind have to be made from start to end in one crossing, as a [Pair] is.
+//
+// A function pointer behind which there is Go, such as one that cgo or purego made, must not be called: C calling back
+// from here finds no goroutine in a system call, and the runtime ends the process.
+//
+// A fault inside C ends the process, as it would end a C
 // program: no recover catches it, no deferred function runs, and the runtime's report shows the goroutine with the
 // function that made the call and who called that. It has the thread's stack, less what is in use: usually 8 MiB with glibc,
 // 128 KiB with musl.
@@ -72,7 +83,8 @@ var (
 	PostList listFunc
 
 	// Poll calls fn(cq, n, into), the shape of the provider operation behind ibv_poll_cq, unless n is 0, and returns how
-	// many there were. The results are those of failed if C's is negative. No more than math.MaxInt32 are asked for.
+	// many there were. The results are those of failed if C's is negative, or more than was asked for, which is no more
+	// than math.MaxInt32. into may be on the goroutine's stack: see [NoEscape].
 	Poll pollFunc
 )
 
@@ -96,15 +108,28 @@ type List struct {
 }
 
 // FromRefused and ListRefused sort out what a provider's refusal means: a result other than 0, or something left in bad.
-// They are given what [Post] returns, or errno is [NotAsked]. PollFailed does so for a poll.
+// They are given what [Post] returns, or errno is [NotAsked]. PollFailed does so for a poll that asked for so many.
+// They have to call a function that is not inlined: then they begin by looking whether the goroutine is to give way.
 type (
 	FromRefused = func(first unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error)
 	ListRefused = func(l *List, result, errno int32, bad uintptr) (accepted int, err error)
-	PollFailed  = func(cq unsafe.Pointer, result, errno int32) (got int, err error)
+	PollFailed  = func(cq unsafe.Pointer, result, errno, asked int32) (got int, err error)
 )
 
 // NotAsked, in place of an errno, tells that C was not called.
 const NotAsked = math.MinInt32
+
+// CompletionSize is the number of bytes of what a poll takes off a queue, C's struct ibv_wc.
+const CompletionSize = 48
+
+// NoEscape is the pointer that a number was just before, which hides from the compiler where it goes. It is for what
+// [Poll] fills, which no call keeps: memory on the goroutine's stack can stay there then.
+//
+// The number must be converted from the pointer in the argument: the compiler makes both conversions none, so that what
+// there is in between is a pointer, and moves with the stack. The type parameter says that this is meant.
+//
+//go:nocheckptr
+func NoEscape[N ~uintptr](number N) unsafe.Pointer { return unsafe.Pointer(number) }
 
 // Direct reports whether the direct call is in use. It is false where all calls go the portable way.
 func Direct() bool { return direct }

@@ -1,4 +1,4 @@
-//go:build linux && !android
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -35,6 +35,14 @@ entered: \
 	MOVQ R12, SP \
 	MOVQ BX, g(DX)
 
+// RETURN returns, by way of yield if the goroutine is to give way. LEAVE has left it in BX.
+#define RETURN \
+	CMPQ SP, const_offStackGuard(BX) \
+	JLS  rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
+
 // ERRNO puts the C errno into CX if AX, the result, is -1, and 0 otherwise. R15 carries the result over the call. done is
 // a label of its own.
 #define ERRNO(done) \
@@ -67,7 +75,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVL AX, result+24(FP)
 	MOVL CX, errno+28(FP)
 	MOVQ R13, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP  ·postPortable(SB)
 
@@ -85,7 +93,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVL AX, result+32(FP)
 	MOVL CX, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP  ·pollPortable(SB)
 
@@ -114,7 +122,7 @@ TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
 	MOVL AX, Pair_Got(R13)
 	MOVL CX, Pair_PollErrno(R13)
 	LEAVE
-	RET
+	RETURN
 portable:
 	JMP  ·pairStepwise(SB)
 

@@ -1,4 +1,4 @@
-//go:build linux && !android
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -35,6 +35,16 @@
 	SETG \
 	MOVD R21, R30
 
+// RETURN returns, by way of yield if the goroutine is to give way.
+#define RETURN \
+	MOVD const_offStackGuard(g), R8 \
+	MOVD RSP, R10 \
+	CMP  R8, R10 \
+	BLS  rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
+
 // ERRNO moves the result from R0 to R22, and puts the C errno into R23 if it is -1, and 0 otherwise. done
 // is a label of its own.
 #define ERRNO(done) \
@@ -65,7 +75,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  R22, result+24(FP)
 	MOVW  R23, errno+28(FP)
 	MOVD  R24, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·postPortable(SB)
 
@@ -83,7 +93,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVW  R22, result+32(FP)
 	MOVW  R23, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·pollPortable(SB)
 
@@ -111,7 +121,7 @@ TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
 	MOVW  R22, Pair_Got(R25)
 	MOVW  R23, Pair_PollErrno(R25)
 	LEAVE
-	RET
+	RETURN
 portable:
 	JMP   ·pairStepwise(SB)
 

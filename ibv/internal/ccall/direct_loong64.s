@@ -1,4 +1,4 @@
-//go:build linux && !android
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -35,6 +35,14 @@
 	SETG \
 	MOVV R25, R1
 
+// RETURN returns, by way of yield if the goroutine is to give way.
+#define RETURN \
+	MOVV const_offStackGuard(g), R12 \
+	BGEU R12, R3, rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
+
 // ERRNO moves the result from R4 to R26, and puts the C errno into R27 if it is -1, and 0 otherwise.
 #define ERRNO \
 	MOVW R4, R26 \
@@ -64,7 +72,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  R26, result+24(FP)
 	MOVW  R27, errno+28(FP)
 	MOVV  R28, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·postPortable(SB)
 
@@ -82,7 +90,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVW  R26, result+32(FP)
 	MOVW  R27, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·pollPortable(SB)
 

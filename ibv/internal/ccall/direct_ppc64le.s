@@ -1,4 +1,4 @@
-//go:build linux && !android
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -36,6 +36,15 @@
 	MOVD R14, g \
 	SETG \
 	MOVD R16, LR
+
+// RETURN returns, by way of yield if the goroutine is to give way.
+#define RETURN \
+	MOVD const_offStackGuard(g), R8 \
+	CMPU R1, R8 \
+	BLE  rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
 
 // CCALL calls the function at R12, where C wants its address to be, and brings back what C may change and Go must have:
 // zero in R0, and the table of contents.
@@ -77,7 +86,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  R18, result+24(FP)
 	MOVW  R19, errno+28(FP)
 	MOVD  R20, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·postPortable(SB)
 
@@ -97,7 +106,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVW  R18, result+32(FP)
 	MOVW  R19, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·pollPortable(SB)
 

@@ -1,4 +1,4 @@
-//go:build linux && !android
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -34,6 +34,14 @@
 	SETG \
 	MOV  X19, X1
 
+// RETURN returns, by way of yield if the goroutine is to give way.
+#define RETURN \
+	MOV  const_offStackGuard(g), X6 \
+	BGEU X6, X2, rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
+
 // ERRNO moves the result from X10 to X20, and puts the C errno into X21 if it is -1, and 0 otherwise.
 #define ERRNO \
 	MOVW X10, X20 \
@@ -63,7 +71,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  X20, result+24(FP)
 	MOVW  X21, errno+28(FP)
 	MOV   X22, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·postPortable(SB)
 
@@ -81,7 +89,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVW  X20, result+32(FP)
 	MOVW  X21, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·pollPortable(SB)
 

@@ -1,4 +1,4 @@
-//go:build linux && (cgo || go1.27)
+//go:build linux
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -43,6 +43,14 @@
 	SETG \
 	MOVD R8, R14
 
+// RETURN returns, by way of yield if the goroutine is to give way.
+#define RETURN \
+	MOVD const_offStackGuard(g), R5 \
+	CMPUBLE R15, R5, rest \
+	RET \
+rest: \
+	JMP  ·yield(SB)
+
 // CCALL calls the function at R1, and brings back the zero that Go has in R0.
 #define CCALL \
 	CALL R1 \
@@ -77,7 +85,7 @@ TEXT ·post(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  R9, result+24(FP)
 	MOVW  R3, errno+28(FP)
 	MOVD  R4, bad+32(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·postPortable(SB)
 
@@ -95,7 +103,7 @@ TEXT ·poll(SB), NOSPLIT|NOFRAME, $0-40
 	LEAVE
 	MOVW  R9, result+32(FP)
 	MOVW  R3, errno+36(FP)
-	RET
+	RETURN
 portable:
 	JMP   ·pollPortable(SB)
 

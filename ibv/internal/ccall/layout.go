@@ -1,4 +1,4 @@
-//go:build linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))
+//go:build linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x)
 
 package ccall
 
@@ -9,25 +9,30 @@ import (
 
 // Offsets in the runtime's structures. The assembly uses the same constants.
 const (
-	offStackLo = 0 // of g
-	offStackHi = 8
-	offM       = 48
-	offSchedSP = 56
-	offSchedPC = 64
-	offSchedG  = 72
-	offG0      = 0 // of m
+	offStackLo    = 0 // of g
+	offStackHi    = 8
+	offStackGuard = 16
+	offM          = 48
+	offSchedSP    = 56
+	offSchedPC    = 64
+	offSchedG     = 72
+	offG0         = 0 // of m
 )
 
 // enoughStack is what the thread the check runs on must have left for C. Threads that the C library does not make have
 // less than this in all.
 const enoughStack = 64 << 10
 
+// mostGuard is how far above the stack's end the guard can be, below which a goroutine gets more stack or gives way. A
+// stack that is no larger ends where the guard would be looked for in vain.
+const mostGuard = 2 << 10
+
 // layout is where things are in the runtime's structures: a value, so that tests can get it wrong.
 type layout struct {
-	stackLo, stackHi, m, schedSP, schedPC, schedG, g0 uintptr
+	stackLo, stackHi, stackGuard, m, schedSP, schedPC, schedG, g0 uintptr
 }
 
-var assembled = layout{offStackLo, offStackHi, offM, offSchedSP, offSchedPC, offSchedG, offG0}
+var assembled = layout{offStackLo, offStackHi, offStackGuard, offM, offSchedSP, offSchedPC, offSchedG, offG0}
 
 // probe returns the current goroutine and the stack pointer.
 func probe() (current, sp uintptr)
@@ -53,6 +58,10 @@ func (l layout) holdsHere(mem *memory) bool {
 	g, sp := probe()
 	// The goroutine is known to be g: its bounds must enclose the place where it is.
 	if g == 0 || !l.inStack(mem, g, sp) {
+		return false
+	}
+	// The guard is in the stack, near its end; or, for a moment, what asks the goroutine to give way.
+	if guard := mem.word(g + l.stackGuard); !l.inStack(mem, g, guard) || guard-mem.word(g+l.stackLo) >= mostGuard {
 		return false
 	}
 	// From g to its m, to m's g0, and back to m. g0 is another goroutine than this one.

@@ -1,4 +1,4 @@
-//go:build linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))
+//go:build linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x)
 
 package ccall
 
@@ -24,6 +24,8 @@ func TestWrongLayoutIsRecognised(t *testing.T) {
 	}{
 		{"stack.lo", func(l *layout) { l.stackLo += 8 }},
 		{"stack.hi", func(l *layout) { l.stackHi += 8 }},
+		{"stackguard0 earlier", func(l *layout) { l.stackGuard -= 8 }},
+		{"stackguard0 later", func(l *layout) { l.stackGuard += 8 }},
 		{"m earlier", func(l *layout) { l.m -= 8 }},
 		{"m later", func(l *layout) { l.m += 8 }},
 		{"sched.sp earlier", func(l *layout) { l.schedSP -= 8 }},

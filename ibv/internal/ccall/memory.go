@@ -1,4 +1,4 @@
-//go:build linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))
+//go:build linux
 
 package ccall
 
@@ -37,7 +37,8 @@ func (m *memory) word(address uintptr) uintptr {
 // read copies what is at an address, all or nothing. What it fills must fit into a pipe.
 func (m *memory) read(address uintptr, into []byte) bool {
 	size := uintptr(len(into))
-	if written, _, _ := syscall.Syscall(syscall.SYS_WRITE, uintptr(m.pipe[1]), address, size); written != size {
+	// Raw, because for the time of another system call the runtime changes what is read here: the goroutine's guard.
+	if written, _, _ := syscall.RawSyscall(syscall.SYS_WRITE, uintptr(m.pipe[1]), address, size); written != size {
 		return false
 	}
 	n, err := syscall.Read(m.pipe[0], into)

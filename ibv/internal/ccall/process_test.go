@@ -120,7 +120,7 @@ func TestFaultInGoAfterTheCall(t *testing.T) {
 			*nowhere = 1
 		})
 		require.Panics(t, func() {
-			w.poll(poll, unsafe.Pointer(s), 1, nil)
+			w.poll(poll, unsafe.Pointer(s), 1, unsafe.Pointer(new([CompletionSize]byte)))
 			*nowhere = 1
 		})
 	})

@@ -1,4 +1,4 @@
-//go:build linux && !android && !go1.28
+//go:build linux && !go1.28
 
 package ccall
 
@@ -13,6 +13,17 @@ import "unsafe"
 //
 // A refusal is not sorted out here: the assembly jumps to the Go function that does so, which takes its arguments from
 // registers too and returns to the caller. It spills them where the caller made room for more arguments of the assembly.
+// When the goroutine is to give way to others, a call that went well goes on at a Go function too.
+
+// What a call goes on at when the goroutine is to give way: what it is to return, in the registers that results have, is
+// what these are given. The compiler has each of them give way before it does anything.
+
+//lint:ignore U1000 the assembly goes on at them
+var (
+	postRested     = func(result, errno int32, bad uintptr) (int32, int32, uintptr) { rest(); return result, errno, bad }
+	postFromRested = func(bad unsafe.Pointer, err error) (unsafe.Pointer, error) { rest(); return bad, err }
+	countRested    = func(n int, err error) (int, error) { rest(); return n, err }
+)
 
 type echoFunc = func(a, b, c, d, e uintptr) (e2, d2, c2, b2, a2 uintptr)
 
@@ -39,8 +50,8 @@ var postCode, postFromCode, postListCode, pollCode, echoCode uintptr
 var inRegisters = direct && registersHold()
 
 func choose() (postFunc, fromFunc, listFunc, pollFunc) {
-	if !inRegisters {
-		return post, postFrom, postList, pollInto
+	if !inRegisters || RaceDetector {
+		return postAny, postFrom, postList, pollInto
 	}
 	return funcValue[postFunc](&postCode), funcValue[fromFunc](&postFromCode), funcValue[listFunc](&postListCode), funcValue[pollFunc](&pollCode)
 }

@@ -1,4 +1,4 @@
-//go:build linux && !android && !go1.28
+//go:build linux && !go1.28
 
 #include "go_asm.h" // the offsets: constants of layout.go
 #include "textflag.h"
@@ -56,18 +56,24 @@ entered: \
 	MOVL $-1, AX \
 known:
 
-// NOTHING returns zeros.
-#define NOTHING \
-	XORL AX, AX \
-	XORL BX, BX \
-	XORL CX, CX \
-	RET
-
 // GOON goes on at a Go function instead of returning.
 #define GOON(funcValue) \
 	MOVQ funcValue, DX \
 	MOVQ (DX), R8 \
 	JMP  R8
+
+// RETURN returns, unless the goroutine is to stop: then it goes on at a function that gives way, and returns the same.
+#define RETURN(rested) \
+	CMPQ SP, const_offStackGuard(R14) \
+	JLS  rest \
+	RET \
+rest: \
+	GOON(rested)
+
+// NOERROR makes the error that is returned nil.
+#define NOERROR \
+	XORL BX, BX \
+	XORL CX, CX
 
 // NOTASKED goes on at refused, a func value, with what the list is in CX.
 #define NOTASKED(refused) \
@@ -89,7 +95,7 @@ TEXT ·postInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	MOVQ CX, BX
 	MOVQ 0(SP), CX
 	LEAVE
-	RET
+	RETURN(·postRested(SB))
 
 // func(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefused) (bad unsafe.Pointer, err error)
 TEXT ·postFromInRegisters(SB), NOSPLIT|NOFRAME, $0-0
@@ -111,7 +117,9 @@ TEXT ·postFromInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	JNE  failed
 	LEAVE
 nothing:
-	NOTHING
+	XORL AX, AX
+	NOERROR
+	RETURN(·postFromRested(SB))
 failed:
 	ERRNO
 	MOVQ 0(SP), DI
@@ -140,11 +148,12 @@ TEXT ·postListInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	JNE  failed
 	LEAVE
 	MOVQ List_Len(BX), AX
-	XORL BX, BX
-	XORL CX, CX
-	RET
+accepted:
+	NOERROR
+	RETURN(·countRested(SB))
 nothing:
-	NOTHING
+	XORL AX, AX
+	JMP  accepted
 failed:
 	ERRNO
 	LEAVE
@@ -165,19 +174,23 @@ TEXT ·pollInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	CMOVQLT DI, SI
 	MOVQ CX, DX
 	MOVQ BX, DI
+	MOVL SI, R15
 	ENTER
 	CALL AX
-	TESTL AX, AX
-	JLT  failed
+	CMPL AX, R15              // unsigned, so that a negative one is more than was asked for too
+	JHI  failed
 	LEAVE
 	MOVL AX, AX
-	XORL BX, BX
-	XORL CX, CX
-	RET
+got:
+	NOERROR
+	RETURN(·countRested(SB))
 nothing:
-	NOTHING
+	XORL AX, AX
+	JMP  got
 failed:
+	MOVL R15, 0(SP)
 	ERRNO
+	MOVL 0(SP), DI
 	LEAVE
 	XCHGQ AX, BX
 	GOON(R13)

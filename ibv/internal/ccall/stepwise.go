@@ -5,7 +5,13 @@ import (
 	"unsafe"
 )
 
-// The calls made step by step, of what there is on every platform: post and poll.
+// The calls made step by step, of what there is on every platform: post and poll. The race detector sees in them who uses
+// what at a time, which it cannot see in assembly and C.
+
+func postAny(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+	raceRelease()
+	return post(fn, object, list)
+}
 
 func postFrom(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefused) (unsafe.Pointer, error) {
 	if unless != nil {
@@ -14,7 +20,7 @@ func postFrom(fn uintptr, object, first, unless unsafe.Pointer, refused FromRefu
 	if first == nil {
 		return nil, nil
 	}
-	result, errno, bad := post(fn, object, first)
+	result, errno, bad := postAny(fn, object, first)
 	if result == 0 && bad == 0 {
 		return nil, nil
 	}
@@ -28,7 +34,8 @@ func postList(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer,
 	if l.Len == 0 {
 		return 0, nil
 	}
-	result, errno, bad := post(fn, object, l.First)
+	l.bad = 0 // one call at a time may have the list
+	result, errno, bad := postAny(fn, object, l.First)
 	if result == 0 && bad == 0 {
 		return l.Len, nil
 	}
@@ -39,9 +46,11 @@ func pollInto(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (in
 	if n == 0 {
 		return 0, nil
 	}
-	got, errno := poll(fn, cq, int32(min(n, math.MaxInt32)), into)
-	if got < 0 {
-		return failed(cq, got, errno)
+	asked := int32(min(n, math.MaxInt32))
+	got, errno := poll(fn, cq, asked, into)
+	if got < 0 || got > asked {
+		return failed(cq, got, errno, asked)
 	}
+	raceTaken(into, int(got))
 	return int(got), nil
 }

@@ -1,4 +1,4 @@
-//go:build linux && !android && (arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))
+//go:build linux && (arm64 || loong64 || ppc64le || riscv64 || s390x)
 
 package ccall
 
