@@ -136,7 +136,7 @@ func TestPostFailedConcurrently(t *testing.T) {
 	}
 	var refusals []refusal
 	for op := range postOps {
-		for _, result := range []int32{0, 1, 99, 133, 134, math.MinInt32, math.MaxInt32} {
+		for _, result := range []int32{0, 1, 99, -99, 133, -133, 134, math.MinInt32, math.MaxInt32} {
 			refusals = append(refusals, refusal{op, result, false}, refusal{op, result, true})
 		}
 	}
@@ -155,7 +155,7 @@ func TestPostFailedConcurrently(t *testing.T) {
 	}
 	group.Wait()
 	for i, r := range refusals {
-		want := &PostError{Op: r.op.String(), Errno: syscall.Errno(uint32(max(r.result, -r.result))), AcceptedUnknown: r.unknown, Unexplained: r.result == 0}
+		want := &PostError{Op: r.op.String(), Errno: syscall.Errno(uint32(max(r.result, -r.result))), Result: r.result, AcceptedUnknown: r.unknown, Unexplained: r.result == 0}
 		if r.result == 0 {
 			want.Errno = syscall.ENOMEM
 		}

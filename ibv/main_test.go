@@ -90,6 +90,6 @@ func inOldLibrary(t *testing.T) *dl.Library {
 
 // Whatever is said of posting and polling holds without the direct call too.
 func TestPortable(t *testing.T) {
-	tests := []string{"TestPost", "TestChain", "TestPoll", "TestRange", "TestCycle", "TestQueryPort"}
+	tests := []string{"TestPost", "TestChain", "TestPoll", "TestRange", "TestQueryPort"}
 	again(t, "^("+strings.Join(tests, "|")+")", "GOVERBS_CCALL=portable")
 }

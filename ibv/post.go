@@ -79,27 +79,13 @@ func fromRefused[WR any](op postOp, first unsafe.Pointer, result, errno int32, b
 }
 
 // find is the element with an address in the list that starts at first, or nil.
-// A list that runs in a circle, which a full queue may have cut short, is walked
-// once: a second pointer at twice the speed meets the first one.
 func find[WR any](first *WR, address uintptr) *WR {
 	if address == 0 {
 		return nil
 	}
-	fast := first
-	for slow := first; slow != nil; slow = successor(slow) {
-		if uintptr(unsafe.Pointer(slow)) == address {
-			return slow
-		}
-		for range 2 {
-			if fast != nil {
-				if uintptr(unsafe.Pointer(fast)) == address {
-					return fast
-				}
-				fast = successor(fast)
-			}
-		}
-		if fast != nil && fast == slow {
-			return nil
+	for wr := first; wr != nil; wr = successor(wr) {
+		if uintptr(unsafe.Pointer(wr)) == address {
+			return wr
 		}
 	}
 	return nil

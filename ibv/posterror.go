@@ -34,6 +34,10 @@ var ErrAcceptedUnknown = errors.New("which work request was refused is not known
 type PostError struct {
 	Op    string        // "post receive", "post send" or "post shared receive"
 	Errno syscall.Errno // why the provider refused
+	// Result is what the provider returned: an errno value, its negative, or -1
+	// with the reason in C's errno, by provider; 0 if it left nothing but the work
+	// request that it refused.
+	Result int32
 	// AcceptedUnknown tells that the provider did not say which work request it
 	// refused.
 	AcceptedUnknown bool
@@ -84,33 +88,36 @@ func (op postOp) String() string {
 }
 
 // postErrors are the errors made so far: by operation, by whether the refused
-// work request is unknown, and by errno, with 0 for an unexplained refusal.
-// Linux's errno values end at 133; an error beyond is made each time.
-var postErrors [postOps][2][134]atomic.Pointer[PostError]
+// work request is unknown, by how the provider gave the reason, and by errno, with
+// 0 for an unexplained refusal. Linux's errno values end at 133; an error beyond
+// is made each time.
+var postErrors [postOps][2][3][134]atomic.Pointer[PostError]
 
 // postFailed is the error for a refusal that has result and errno.
 func postFailed(op postOp, result, errno int32, unknown bool) error {
-	why, row := syscall.Errno(0), 0
+	e := PostError{Op: op.String(), Errno: syscall.ENOMEM, Result: result, AcceptedUnknown: unknown, Unexplained: result == 0}
+	why, row, how := syscall.Errno(0), 0, 0
 	if result != 0 {
 		why = reason(result, errno)
+		e.Errno = why
 	}
 	if unknown {
 		row = 1
 	}
-	if int(why) >= len(postErrors[op][row]) {
-		return newPostError(op, why, unknown)
+	if result < 0 {
+		how = 1
 	}
-	slot := &postErrors[op][row][why]
+	if result == -1 {
+		how = 2
+	}
+	if int(why) >= len(postErrors[op][row][how]) {
+		return newPostError(e)
+	}
+	slot := &postErrors[op][row][how][why]
 	if slot.Load() == nil {
-		slot.CompareAndSwap(nil, newPostError(op, why, unknown))
+		slot.CompareAndSwap(nil, newPostError(e))
 	}
 	return slot.Load()
 }
 
-func newPostError(op postOp, why syscall.Errno, unknown bool) *PostError {
-	e := &PostError{Op: op.String(), Errno: why, AcceptedUnknown: unknown}
-	if why == 0 {
-		e.Unexplained, e.Errno = true, syscall.ENOMEM
-	}
-	return e
-}
+func newPostError(e PostError) *PostError { return &e }
