@@ -64,13 +64,13 @@ func newChain[WR any](what string, n, maxSGE int) (chain[WR], error) {
 }
 
 // linkAll gives each work request from first on and before end its index for a
-// WRID, its successor and its entries.
-func (c *chain[WR]) linkAll(first, end int) {
-	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(c.maxSGE)*unsafe.Sizeof(SGE{})
+// WRID, its successor, and its first entry if it is to have any.
+func (c *chain[WR]) linkAll(first, end int, some bool) {
+	wrSize, sgesSize := unsafe.Sizeof(*new(WR)), uintptr(0)
 	start := unsafe.Pointer(unsafe.SliceData(c.wrs))
 	entries := uintptr(0)
-	if c.maxSGE > 0 {
-		entries = uintptr(unsafe.Pointer(&c.sges[first*c.maxSGE]))
+	if some {
+		entries, sgesSize = c.entries(first), uintptr(c.maxSGE)*unsafe.Sizeof(SGE{})
 	}
 	// The links are written as numbers, as fast as memory takes them: the
 	// collector neither looks into the block nor moves it.
@@ -86,13 +86,31 @@ func (c *chain[WR]) linkAll(first, end int) {
 	}
 }
 
-// copySGEs is copy, for so few entries that they are there before a call of copy
-// would begin.
-func copySGEs(to, from []SGE) {
-	//lint:ignore S1001 see above
-	for i := range from {
-		to[i] = from[i]
+// entries is the address of the first entry that work request i has room for.
+func (c *chain[WR]) entries(i int) uintptr { return uintptr(unsafe.Pointer(&c.sges[i*c.maxSGE])) }
+
+// has reports whether there is a work request i with room for so many entries.
+func (c *chain[WR]) has(i, sges int) bool { return uint(i) < uint(len(c.wrs)) && sges <= c.maxSGE }
+
+// setSGEs gives work request i its entries, and C no list where there are none.
+func (c *chain[WR]) setSGEs(i int, sges []SGE) {
+	first := uintptr(0)
+	if len(sges) > 0 {
+		first = c.entries(i)
 	}
+	*c.wordOf(i, sgListWord) = first
+	to := c.sges[i*c.maxSGE:]
+	// Not copy, for so few entries are there before a call of it would begin.
+	//lint:ignore S1001 see above
+	for k := range sges {
+		to[k] = sges[k]
+	}
+}
+
+// setSGE is setSGEs for one.
+func (c *chain[WR]) setSGE(i int, sge SGE) {
+	*c.wordOf(i, sgListWord) = c.entries(i)
+	c.sges[i*c.maxSGE] = sge
 }
 
 // notSet is the error of setting a work request that the chain does not have, or
@@ -136,12 +154,28 @@ func listRefused[WR any](op postOp, l *ccall.List, result, errno int32, bad uint
 	}
 }
 
-// nextOf is where work request i has the address of its successor.
-func (c *chain[WR]) nextOf(i int) *uintptr {
-	// Safe: every kind of work request has its Next there. It is a number here,
+// wordOf is one of the words that work request i starts with.
+func (c *chain[WR]) wordOf(i int, word uintptr) *uintptr {
+	// Safe: every kind of work request has them there. An address is a number here,
 	// because it is in memory that the collector does not look into, and points into
 	// the same block, which c keeps.
-	return (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), nextWord*wordSize))
+	return (*uintptr)(unsafe.Add(unsafe.Pointer(&c.wrs[i]), word*wordSize))
+}
+
+// nextOf is where work request i has the address of its successor.
+func (c *chain[WR]) nextOf(i int) *uintptr { return c.wordOf(i, nextWord) }
+
+// posting tells the race detector, if there is one, that C reads the work requests
+// from first on and before end, and their entries.
+func (c *chain[WR]) posting(first, end int) {
+	if !ccall.RaceDetector || first >= end {
+		return
+	}
+	// Safe: these are the chain's own.
+	ccall.RaceRead(unsafe.Pointer(&c.wrs[first]), uintptr(end-first)*unsafe.Sizeof(*new(WR)))
+	if c.maxSGE > 0 {
+		ccall.RaceRead(unsafe.Pointer(&c.sges[first*c.maxSGE]), uintptr((end-first)*c.maxSGE)*unsafe.Sizeof(SGE{}))
+	}
 }
 
 // postRange posts a range that need not exist nor end where the chain does: the
@@ -153,6 +187,7 @@ func (c *chain[WR]) postRange(op postOp, slot uintptr, object unsafe.Pointer, fi
 	if first == end {
 		return 0, nil
 	}
+	c.posting(first, end)
 	next := c.nextOf(end - 1)
 	successor := *next
 	*next = 0

@@ -69,11 +69,7 @@ func TestChainIsOneBlock(t *testing.T) {
 						} else {
 							require.Zero(t, saw.next)
 						}
-						if maxSGE > 0 {
-							require.Equal(t, start+uint64(n)*c.size+uint64(i*maxSGE)*16, saw.sgList)
-						} else {
-							require.Zero(t, saw.sgList)
-						}
+						require.Zero(t, saw.sgList, "no entries, no list")
 					}
 				}
 			})
@@ -164,6 +160,67 @@ func TestChainSetSend(t *testing.T) {
 		got.address, got.next, got.sgList, got.wrID, got.numSGE, got.sges = 0, 0, 0, 0, 0, nil
 		require.Equal(t, w, got, "work request %d", i)
 	}
+}
+
+// The setters of the usual shapes do what Set and patching by hand do.
+func TestChainSetShapes(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	c, err := ibv.NewSendChain(6, 2)
+	require.NoError(t, err)
+	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+	inline := []byte("kept until it is posted")
+	start := addressOf(&inline[0])
+	require.NoError(t, c.Set(0, 9, ibv.WRSend, 0, sges(8, 2)...)) // of which nothing is left
+	require.NoError(t, c.SetSGE(0, 0<<40, ibv.WRSendWithImm, ibv.SendSolicited, sge(0, 0)))
+	require.NoError(t, c.SetRDMA(1, 1<<40, ibv.WRRDMARead, ibv.SendFence, sge(1, 0), math.MaxUint64, math.MaxUint32))
+	require.NoError(t, c.SetAtomic(2, 2<<40, ibv.WRAtomicCmpAndSwp, 0, sge(2, 0), 3, 6, 4, 5))
+	require.NoError(t, c.SetUD(3, 3<<40, ibv.WRSend, ibv.SendSignaled, sge(3, 0), ah, 0x123456, 0x87654321))
+	require.NoError(t, c.SetInline(4, 4<<40, ibv.WRSend, ibv.SendSignaled, inline))
+	require.NoError(t, c.SetInline(5, 5<<40, ibv.WRSend, 0, nil))
+	inline = nil
+	runtime.GC() // the chain alone has it
+	p.play(script{room: all})
+	n, err := c.Post(p.qp)
+	require.NoError(t, err)
+	require.Equal(t, 6, n)
+	want := []sawWR{
+		{opcode: 3, sendFlags: 4},
+		{opcode: 4, sendFlags: 1, remoteAddr: math.MaxUint64, rkey: math.MaxUint32},
+		{opcode: 5, remoteAddr: 3, compareAdd: 4, swap: 5, atomicRKey: 6},
+		{opcode: 2, sendFlags: 2, ah: addressOf(ah), remoteQPN: 0x123456, remoteQKey: 0x87654321},
+		{opcode: 2, sendFlags: 2 | 8},
+		{opcode: 2, sendFlags: 8},
+	}
+	for i, w := range want {
+		got := p.sawWR(i)
+		require.EqualValues(t, uint64(i)<<40, got.wrID)
+		switch i {
+		case 4:
+			requireSGEs(t, []ibv.SGE{{Addr: start, Length: 23}}, got)
+			require.Equal(t, "kept until it is posted", unsafe.String((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&start))), 23))
+		case 5:
+			require.Zero(t, got.sgList)
+			requireSGEs(t, nil, got)
+		default:
+			requireSGEs(t, sges(i, 1), got)
+		}
+		got.address, got.next, got.sgList, got.wrID, got.numSGE, got.sges = 0, 0, 0, 0, 0, nil
+		require.Equal(t, w, got, "work request %d", i)
+	}
+	for _, err := range []error{
+		c.SetSGE(6, 0, ibv.WRSend, 0, sge(0, 0)),
+		c.SetRDMA(-1, 0, ibv.WRRDMAWrite, 0, sge(0, 0), 1, 2),
+		c.SetAtomic(6, 0, ibv.WRAtomicFetchAndAdd, 0, sge(0, 0), 8, 1, 1, 0),
+		c.SetUD(6, 0, ibv.WRSend, 0, sge(0, 0), ah, 1, 2),
+		c.SetUD(0, 0, ibv.WRSend, 0, sge(0, 0), nil, 1, 2),
+		c.SetInline(6, 0, ibv.WRSend, 0, []byte{1}),
+	} {
+		require.ErrorIs(t, err, syscall.EINVAL)
+		require.ErrorContains(t, err, "set work request")
+	}
+	none, err := ibv.NewSendChain(1, 0)
+	require.NoError(t, err)
+	require.ErrorIs(t, none.SetSGE(0, 1, ibv.WRSend, 0, sge(0, 0)), syscall.EINVAL)
 }
 
 // bigEndian is a number as C sees it when its bytes are in network order.

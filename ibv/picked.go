@@ -60,6 +60,9 @@ func (c *chain[WR]) postPicked(op postOp, slot uintptr, object unsafe.Pointer, p
 		}
 		c.link(i, i)
 	}
+	for _, i := range picked {
+		c.posting(i, i+1)
+	}
 	first := c.linkRun(picked)
 	// Safe: as in postRange.
 	result, errno, bad := ccall.Post(slot, object, first)

@@ -25,15 +25,16 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.linkAll(0, n)
+	c.linkAll(0, n, false)
 	return &RecvChain{c.whole(), c}, nil
 }
 
 // RecvChain makes a chain of n receives of size bytes each: buffers one behind
 // the other, from the start of the region on. Work request i has i as WRID, and
 // the size bytes that begin at i*size. It is [NewRecvChain] and a Set for each in
-// one, and takes half as long when there are many. The error says that the region
-// is not that long.
+// one, and takes half as long when there are many. Where size is 0, the work
+// requests have no entries: to some devices, an entry of 0 bytes has 2 GiB. The
+// error says that the region is not that long.
 func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 	act := action{op: fmt.Sprintf("make a chain of %d receives of %d bytes", n, size)}
 	if size < 0 || size > math.MaxUint32 {
@@ -41,6 +42,9 @@ func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 	}
 	if size > 0 && uint64(max(n, 0)) > uint64(mr.Length)/uint64(size) {
 		return nil, act.invalid("the memory region has %d bytes", mr.Length)
+	}
+	if size == 0 {
+		return NewRecvChain(n, 0)
 	}
 	c, err := newChain[RecvWR]("receive", n, 1)
 	if err != nil {
@@ -50,7 +54,7 @@ func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 	const batch = 256
 	for first := 0; first < n; first += batch {
 		end := min(first+batch, n)
-		c.linkAll(first, end)
+		c.linkAll(first, end, true)
 		sges, wrs := c.sges[first:end], c.wrs[first:end]
 		for i := range wrs {
 			wrs[i].NumSGE = 1
@@ -64,8 +68,10 @@ func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 func (c *RecvChain) Len() int { return len(c.list.wrs) }
 
 // WR is work request i, from 0, to be read and patched in place at any time that
-// the chain is not being posted. Its Next and SGList belong to the chain. Like an
-// index of a slice, i must be there. The pointer keeps the chain's memory alive.
+// the chain is not being posted. Its Next and SGList belong to the chain; SGList is
+// nil as long as Set has given it no entries. Like an index of a slice, i must be
+// there. The pointer keeps the chain's memory alive, and what is stored in the
+// chain keeps nothing alive.
 func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
 
 // Set gives work request i its number and its buffers, in order. The error says
@@ -73,12 +79,24 @@ func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
 // changed then.
 func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
 	l := &c.list
-	if uint(i) >= uint(len(l.wrs)) || len(sges) > l.maxSGE {
+	if !l.has(i, len(sges)) {
 		return l.notSet(i, len(sges))
 	}
 	wr := &l.wrs[i]
 	wr.WRID, wr.NumSGE = wrID, int32(len(sges))
-	copySGEs(l.sges[i*l.maxSGE:], sges)
+	l.setSGEs(i, sges)
+	return nil
+}
+
+// SetSGE is Set for one buffer, which most work requests have. It is faster.
+func (c *RecvChain) SetSGE(i int, wrID uint64, sge SGE) error {
+	l := &c.list
+	if !l.has(i, 1) {
+		return l.notSet(i, 1)
+	}
+	wr := &l.wrs[i]
+	wr.WRID, wr.NumSGE = wrID, 1
+	l.setSGE(i, sge)
 	return nil
 }
 
@@ -92,6 +110,9 @@ func (c *RecvChain) Set(i int, wrID uint64, sges ...SGE) error {
 // a shared receive queue gives [ErrSRQAttached]: use PostSRQ. Nothing is
 // allocated, whatever the result. See ibv_post_recv(3).
 func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
+	if ccall.RaceDetector {
+		c.list.posting(0, c.whole.Len)
+	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
 	return ccall.PostList(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), &c.whole, unsafe.Pointer(qp.SRQ), recvListRefused)
 }
@@ -107,6 +128,9 @@ func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) 
 
 // PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
 func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
+	if ccall.RaceDetector {
+		c.list.posting(0, c.whole.Len)
+	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
 	return ccall.PostList(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), &c.whole, nil, srqRecvListRefused)
 }

@@ -12,6 +12,8 @@ import (
 type SendChain struct {
 	whole ccall.List
 	list  chain[SendWR]
+	// inline keeps alive what is sent inline, by work request. It is nil at first.
+	inline []unsafe.Pointer
 }
 
 // NewSendChain makes a chain of n send work requests with room for maxSGE
@@ -22,37 +24,22 @@ func NewSendChain(n, maxSGE int) (*SendChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.linkAll(0, n)
+	c.linkAll(0, n, false)
 	for i := range c.wrs {
 		c.wrs[i].Opcode, c.wrs[i].SendFlags = WRSend, SendSignaled
 	}
-	return &SendChain{c.whole(), c}, nil
+	return &SendChain{whole: c.whole(), list: c}, nil
 }
 
 // Len is the number of work requests.
 func (c *SendChain) Len() int { return len(c.list.wrs) }
 
 // WR is work request i, from 0, to be read and patched in place at any time that
-// the chain is not being posted. Its Next and SGList belong to the chain. Like an
-// index of a slice, i must be there. The pointer keeps the chain's memory alive.
+// the chain is not being posted. Its Next and SGList belong to the chain; SGList is
+// nil as long as Set has given it no entries. Like an index of a slice, i must be
+// there. The pointer keeps the chain's memory alive, and what is stored in the
+// chain keeps nothing alive.
 func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
-
-// Set gives work request i its number, its operation with flags, and its
-// buffers, in order. What the operation needs beyond that, such as the remote
-// address of an RDMA write or the address handle of a UD send, is patched into
-// [SendChain.WR]: a UD send without its AH is a fault in the provider. The error
-// says that there is no such work request or no room for so many entries; nothing
-// is changed then.
-func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sges ...SGE) error {
-	l := &c.list
-	if uint(i) >= uint(len(l.wrs)) || len(sges) > l.maxSGE {
-		return l.notSet(i, len(sges))
-	}
-	wr := &l.wrs[i]
-	wr.WRID, wr.Opcode, wr.SendFlags, wr.NumSGE = wrID, opcode, flags, int32(len(sges))
-	copySGEs(l.sges[i*l.maxSGE:], sges)
-	return nil
-}
 
 // Post posts the whole chain to the send queue of qp. It returns how many work
 // requests the provider accepted: all of them when err is nil. Otherwise the one
@@ -61,6 +48,9 @@ func (c *SendChain) Set(i int, wrID uint64, opcode WROpcode, flags SendFlags, sg
 // [ErrAcceptedUnknown] then. Nothing is allocated, whatever the result. See
 // ibv_post_send(3).
 func (c *SendChain) Post(qp *QP) (accepted int, err error) {
+	if ccall.RaceDetector {
+		c.list.posting(0, c.whole.Len)
+	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
 	return ccall.PostList(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), &c.whole, nil, sendListRefused)
 }
