@@ -1,0 +1,104 @@
+package ibv_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// A goroutine that does nothing but post or poll can be stopped by the collector.
+// Without asynchronous preemption it stops only where a call leaves a place for
+// that, so a process whose calls leave none hangs.
+func TestLoopsLetTheCollectorRun(t *testing.T) {
+	const role = "IBV_TEST_LOOPS"
+	if os.Getenv(role) == "" {
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+		defer cancel()
+		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLoopsLetTheCollectorRun$", "-test.v")
+		cmd.Env = append(os.Environ(), role+"=1", "GODEBUG=asyncpreemptoff=1")
+		out, err := cmd.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		return
+	}
+	p := newProvider(t, wholeContext)
+	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
+	wcs := make([]ibv.WC, 4)
+	picked := []int{2, 0}
+	for _, s := range []script{{room: all}, {result: 12, bad: element}} {
+		p.play(s)
+		for name, loop := range map[string]func(stop *atomic.Bool){
+			"RecvChain.Post": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = recv.Post(p.qp)
+				}
+			},
+			"RecvChain.Post with an SRQ": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = recv.Post(p.srqQP)
+				}
+			},
+			"RecvChain.PostSRQ": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = recv.PostSRQ(p.srq)
+				}
+			},
+			"SendChain.Post": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = send.Post(p.qp)
+				}
+			},
+			"SendChain.PostRange": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = send.PostRange(p.qp, 1, 3)
+				}
+			},
+			"RecvChain.PostPicked": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = recv.PostPicked(p.qp, picked)
+				}
+			},
+			"QP.PostRecv": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = p.qp.PostRecv(recv.WR(0))
+				}
+			},
+			"QP.PostSend of nothing": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = p.qp.PostSend(nil)
+				}
+			},
+			"CQ.Poll": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = p.cq.Poll(wcs)
+				}
+			},
+			"CQ.Poll without room": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = p.cq.Poll(nil)
+				}
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				var stop atomic.Bool
+				done := make(chan struct{})
+				go func() {
+					defer close(done)
+					loop(&stop)
+				}()
+				for range 3 {
+					runtime.GC()
+				}
+				stop.Store(true)
+				<-done
+			})
+		}
+	}
+}
