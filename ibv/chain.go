@@ -139,19 +139,14 @@ func index[WR any](address uintptr, first unsafe.Pointer, n int) int {
 	return int(distance / size)
 }
 
-// listRefused sorts out what a provider's refusal of work requests that lie one
-// behind the other means.
+// listRefused is how many of the work requests that lie one behind the other a
+// provider accepted, -1 if that is not known, and the error.
 func listRefused[WR any](op postOp, l *ccall.List, result, errno int32, bad uintptr) (int, error) {
 	i := index[WR](bad, l.First, l.Len)
-	switch {
-	case i >= 0:
-		return i, postFailed(op, result, errno, false)
-	case result == 0:
-		// No provider leaves a pointer to somewhere else on purpose.
-		return l.Len, nil
-	default:
-		return -1, postFailed(op, result, errno, true)
+	if err := refusal(op, result, errno, i >= 0); err != nil {
+		return i, err
 	}
+	return l.Len, nil
 }
 
 // wordOf is one of the words that work request i starts with.

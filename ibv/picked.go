@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv/internal/ccall"
@@ -80,21 +81,17 @@ func (c *chain[WR]) linkRun(picked []int) unsafe.Pointer {
 	return unsafe.Pointer(&c.wrs[picked[0]])
 }
 
-// acceptedPicked sorts out how many of the work requests were accepted.
+// acceptedPicked is how many of the work requests were accepted, -1 if that is not
+// known, and the error.
 func (c *chain[WR]) acceptedPicked(op postOp, picked []int, result, errno int32, bad uintptr) (int, error) {
 	if result == 0 && bad == 0 {
 		return len(picked), nil
 	}
-	refused := index[WR](bad, unsafe.Pointer(&c.wrs[0]), len(c.wrs))
-	for k, i := range picked {
-		if i == refused {
-			return k, postFailed(op, result, errno, false)
-		}
+	k := slices.Index(picked, index[WR](bad, unsafe.Pointer(&c.wrs[0]), len(c.wrs)))
+	if err := refusal(op, result, errno, k >= 0); err != nil {
+		return k, err
 	}
-	if result == 0 {
-		return len(picked), nil
-	}
-	return -1, postFailed(op, result, errno, true)
+	return len(picked), nil
 }
 
 // relink gives work requests their places in the whole chain again.

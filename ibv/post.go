@@ -65,17 +65,23 @@ func sendFromRefused(wr unsafe.Pointer, result, errno int32, bad uintptr) (unsaf
 	return fromRefused[SendWR](opPostSend, wr, result, errno, bad)
 }
 
-// fromRefused sorts out what a provider's refusal means. A result of 0 with
-// something that is not in the list is none: no provider leaves a foreign
-// pointer on purpose. What the provider left is a number until it has been found
-// in the list, for it may be the address of anything.
+// fromRefused is the work request that a provider refused, and the error.
 func fromRefused[WR any](op postOp, first unsafe.Pointer, result, errno int32, bad uintptr) (unsafe.Pointer, error) {
 	// Safe: it is the list that was posted.
 	refused := find((*WR)(first), bad)
-	if refused == nil && result == 0 {
-		return nil, nil
+	return unsafe.Pointer(refused), refusal(op, result, errno, refused != nil)
+}
+
+// refusal is the error of a post that left a result other than 0 or something in
+// bad, which is known or not to be one of the list. What a provider left in bad is
+// a number until it has been found in the list, for it may be the address of
+// anything. A result of 0 with something that is not in the list is no refusal: no
+// provider leaves a foreign pointer on purpose.
+func refusal(op postOp, result, errno int32, known bool) error {
+	if result == 0 && !known {
+		return nil
 	}
-	return unsafe.Pointer(refused), postFailed(op, result, errno, refused == nil)
+	return postFailed(op, result, errno, !known)
 }
 
 // find is the element with an address in the list that starts at first, or nil.
