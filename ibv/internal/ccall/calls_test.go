@@ -221,15 +221,15 @@ func alignmentExcept(architectures ...string) int64 {
 // bothWays runs a test over the calls that the package makes here, those it would make with another Go, and the portable
 // way.
 func bothWays(t *testing.T, test func(t *testing.T, w way)) {
-	chosen := "direct"
+	chosen, batch := "direct", int32(math.MaxInt32)
 	if !Direct() {
-		chosen = "chosen"
+		chosen, batch = "chosen", portableBatch
 	}
 	ways := []way{
-		{chosen, Post, counted(Poll), alignment, math.MaxInt32},
-		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment, math.MaxInt32},
-		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment, math.MaxInt32},
-		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment, math.MaxInt32},
+		{chosen, Post, counted(Poll), alignment, batch},
+		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment, batch},
+		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment, batch},
+		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment, batch},
 		{"portable", postPortable, pollPortable, portableAlignment, portableBatch},
 	}
 	if inRegisters {
