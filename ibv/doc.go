@@ -30,9 +30,11 @@
 // from failure. On UD, the first [GRHLength] bytes of each receive's buffer are for
 // a header, there or not: make room for them, and see [WC.UDPayload].
 //
-// These calls allocate nothing where the direct call is available, and cost a
-// few nanoseconds more than in C; the garbage collector waits for them, as for any
-// code that runs.
+// These calls allocate nothing where the direct call is available, which
+// [DirectCalls] tells, and cost a few nanoseconds more than in C. What they are
+// given must be on the heap for that, or the compiler moves it there, all but the
+// slice that [CQ.Poll] fills. The garbage collector waits for them, as for any code
+// that runs.
 //
 // # Memory
 //

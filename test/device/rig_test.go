@@ -203,3 +203,14 @@ func wipe(b []byte, v byte) {
 		b[i] = v
 	}
 }
+
+// requireNoAllocations requires that a post or a poll allocates nothing, but for
+// what the portable way itself takes.
+func requireNoAllocations(t *testing.T, call func(), why ...any) {
+	t.Helper()
+	most := 0.0
+	if !ibv.DirectCalls() {
+		most = 2
+	}
+	require.LessOrEqual(t, testing.AllocsPerRun(100, call), most, why...)
+}
