@@ -40,7 +40,9 @@ func documentation(t *testing.T) *doc.Package {
 // functions with an error from go doc's types: that is why there is none.
 func TestFunctionsAreUnderTypes(t *testing.T) {
 	for _, f := range documentation(t).Funcs {
-		assert.False(t, ast.IsExported(f.Name), "go doc lists %s with no type", f.Name)
+		if f.Name != "DirectCalls" { // a bool is no type of the package's
+			assert.False(t, ast.IsExported(f.Name), "go doc lists %s with no type", f.Name)
+		}
 	}
 }
 
@@ -77,6 +79,9 @@ func declarations(p *doc.Package) map[string]string {
 		}
 	}
 	values(p.Consts, p.Vars)
+	for _, f := range p.Funcs {
+		all[f.Name] = f.Doc
+	}
 	for _, typ := range p.Types {
 		all[typ.Name] = typ.Doc
 		values(typ.Consts, typ.Vars)
