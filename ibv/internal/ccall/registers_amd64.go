@@ -17,12 +17,13 @@ import "unsafe"
 
 // What a call goes on at when the goroutine is to give way: what it is to return, in the registers that results have, is
 // what these are given. The compiler has each of them give way before it does anything.
-
-//lint:ignore U1000 the assembly goes on at them
 var (
-	postRested     = func(result, errno int32, bad uintptr) (int32, int32, uintptr) { rest(); return result, errno, bad }
+	//lint:ignore U1000 the assembly goes on at it
+	postRested = func(result, errno int32, bad uintptr) (int32, int32, uintptr) { rest(); return result, errno, bad }
+	//lint:ignore U1000 the assembly goes on at it
 	postFromRested = func(bad unsafe.Pointer, err error) (unsafe.Pointer, error) { rest(); return bad, err }
-	countRested    = func(n int, err error) (int, error) { rest(); return n, err }
+	//lint:ignore U1000 the assembly goes on at it
+	countRested = func(n int, err error) (int, error) { rest(); return n, err }
 )
 
 type echoFunc = func(a, b, c, d, e uintptr) (e2, d2, c2, b2, a2 uintptr)
