@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"math"
 	"syscall"
 	"unsafe"
 )
@@ -10,10 +11,11 @@ import (
 // have completed. It may be called from any goroutine.
 func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	act := pd.Context.action("create address handle", map[syscall.Errno]string{
-		syscall.EINVAL:       "the port or the GID index is wrong, or RoCE was asked without IsGlobal",
+		syscall.EINVAL:       "an attribute is out of range",
 		noEntry:              "the GID index has no entry: see Context.GIDs",
 		syscall.ENETUNREACH:  "there is no route to the GID",
 		syscall.EHOSTUNREACH: "there is no route to the GID",
+		syscall.ETIMEDOUT:    "nobody answers at the GID",
 	})
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
@@ -21,18 +23,28 @@ func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	c := new(AHAttr)
 	*c = *attr
 	ah, err := callPointer(act, "ibv_create_ah", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
-	return pointerTo[AH](ah), err
+	if err != nil {
+		return nil, explainWith(err, func() []string { return pd.Context.wrongWay(attr) })
+	}
+	return pointerTo[AH](ah), nil
 }
 
 // CreateAHTo makes an address handle for the port that has the GID dgid, from
-// the local port and its GID table's entry sgidIndex, with a hop limit of 64 and
+// the local port, from 1, and its GID table's entry sgidIndex, 0 to 255, with a hop limit of 64 and
 // service level 0. This is what RoCE needs; across an InfiniBand subnet, the
 // peer's LID is needed too: see CreateAH.
-func (pd *PD) CreateAHTo(port uint8, sgidIndex uint8, dgid GID) (*AH, error) {
+func (pd *PD) CreateAHTo(port, sgidIndex uint32, dgid GID) (*AH, error) {
+	act := pd.Context.action("create address handle", nil)
+	if err := act.checkPort(port); err != nil {
+		return nil, err
+	}
+	if sgidIndex > math.MaxUint8 {
+		return nil, act.invalid("the GID index is %d: it has 8 bits", sgidIndex)
+	}
 	return pd.CreateAH(&AHAttr{
-		GRH:      GlobalRoute{DGID: dgid, SGIDIndex: sgidIndex, HopLimit: hopLimit},
+		GRH:      GlobalRoute{DGID: dgid, SGIDIndex: uint8(sgidIndex), HopLimit: hopLimit},
 		IsGlobal: 1,
-		PortNum:  port,
+		PortNum:  uint8(port),
 	})
 }
 

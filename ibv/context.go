@@ -29,8 +29,11 @@ func (ctx *Context) QueryDevice() (DeviceAttr, error) {
 // ibv_query_port(3) does; ports count from 1. A library older than this
 // package leaves the fields that it does not know at zero. It may be called
 // from any goroutine.
-func (ctx *Context) QueryPort(port uint8) (PortAttr, error) {
-	act := ctx.action(fmt.Sprintf("query port %d", port), map[syscall.Errno]string{syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt"})
+func (ctx *Context) QueryPort(port uint32) (PortAttr, error) {
+	act := ctx.action(fmt.Sprintf("query port %d", port), map[syscall.Errno]string{syscall.EINVAL: hintPorts})
+	if err := act.checkPort(port); err != nil {
+		return PortAttr{}, err
+	}
 	attr := new(PortAttr)
 	if done, err := ctx.queryWholePort(act, port, attr); done {
 		return *attr, err

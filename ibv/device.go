@@ -57,7 +57,12 @@ func (l *DeviceList) Close() error {
 }
 
 // String is the kernel's name for the device, such as mlx5_0 or rxe0.
-func (d *Device) String() string { return cString(d.Name[:]) }
+func (d *Device) String() string {
+	if d == nil {
+		return nilText
+	}
+	return cString(d.Name[:])
+}
 
 // cString is the text before the first NUL.
 func cString(b []byte) string {
@@ -131,12 +136,12 @@ func openActive(list *DeviceList) (*Context, error) {
 }
 
 // activePort is the number of the first port that is active, or 0.
-func (ctx *Context) activePort() (uint8, error) {
+func (ctx *Context) activePort() (uint32, error) {
 	attr, err := ctx.QueryDevice()
 	if err != nil {
 		return 0, err
 	}
-	for port := uint8(1); port <= attr.PhysPortCnt; port++ {
+	for port := uint32(1); port <= uint32(attr.PhysPortCnt); port++ {
 		p, err := ctx.QueryPort(port)
 		if err != nil {
 			return 0, err

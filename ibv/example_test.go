@@ -60,7 +60,7 @@ func sendToMyself() error {
 	if err != nil {
 		return err
 	}
-	path := ibv.Path{Port: port, GIDIndex: uint8(gid.GIDIndex), MTU: attr.ActiveMTU}
+	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
 	peer := ibv.Peer{QPNum: qp.QPNum, GID: gid.GID, LID: attr.LID}
 	if err := qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
 		return err

@@ -22,17 +22,44 @@ func GIDOf(a netip.Addr) GID {
 	return g
 }
 
+// MarshalText is String for the packages that write text, such as encoding/json.
+func (s GID) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
+// UnmarshalText reads a GID in the notation of IPv6 addresses, or an IPv4
+// address, which is mapped. Anything else is an error, and changes nothing.
+func (s *GID) UnmarshalText(text []byte) error {
+	a, err := netip.ParseAddr(string(text))
+	if err != nil || a.Zone() != "" {
+		return fmt.Errorf("ibv: read a GID from %.100q: it is no IPv6 or IPv4 address without a zone", text)
+	}
+	*s = GIDOf(a)
+	return nil
+}
+
+// MarshalBinary is the 16 bytes of the GID, for encoding/gob.
+func (s GID) MarshalBinary() ([]byte, error) { return s.Raw()[:], nil }
+
+// UnmarshalBinary reads what MarshalBinary writes. Anything else is an error, and
+// changes nothing.
+func (s *GID) UnmarshalBinary(data []byte) error {
+	if len(data) != len(s.Raw()) {
+		return fmt.Errorf("ibv: read a GID from %d bytes: it has %d", len(data), len(s.Raw()))
+	}
+	copy(s.Raw()[:], data)
+	return nil
+}
+
 // IsZero reports whether the GID is all zeros, as an empty table entry is.
 func (s GID) IsZero() bool { return *s.Raw() == [16]byte{} }
 
 // QueryGID reads an entry of a port's GID table, as ibv_query_gid(3) does.
 // Ports count from 1, entries from 0. It may be called from any goroutine.
-func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
-	if index < 0 || index > math.MaxInt32 {
-		return GID{}, ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), nil).invalid("%s", gidHints[syscall.EINVAL])
+func (ctx *Context) QueryGID(port, index uint32) (GID, error) {
+	act := ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), gidHints)
+	if err := act.checkGID(port, index); err != nil {
+		return GID{}, err
 	}
 	gid := new(GID)
-	act := ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), gidHints)
 	err := callInt(act, "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid)))
 	return *gid, err
 }
@@ -42,24 +69,39 @@ func (ctx *Context) QueryGID(port uint8, index int) (GID, error) {
 // FreeBSD, where goverbs puts the answer together from two others, it is
 // syscall.ENOENT, and NdevIfindex stays 0. It may be called from any goroutine.
 func (ctx *Context) QueryGIDEntry(port, index uint32) (GIDEntry, error) {
-	return ctx.queryGIDEntry(ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints), port, index)
+	act := ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints)
+	if err := act.checkGID(port, index); err != nil {
+		return GIDEntry{}, err
+	}
+	return ctx.queryGIDEntry(act, port, index)
+}
+
+// checkGID refuses what does not fit C's numbers.
+func (a action) checkGID(port, index uint32) error {
+	if err := a.checkPort(port); err != nil {
+		return err
+	}
+	if index > math.MaxInt32 {
+		return a.invalid("%s", gidHints[syscall.EINVAL])
+	}
+	return nil
 }
 
 var gidHints = map[syscall.Errno]string{
-	syscall.EINVAL: "ports count from 1 to DeviceAttr.PhysPortCnt, entries from 0 to PortAttr.GIDTblLen-1",
+	syscall.EINVAL: hintPorts + ", entries from 0 to PortAttr.GIDTblLen-1",
 	noEntry:        "the table has no entry there",
 }
 
 // GIDs lists the entries of a port's GID table that are not empty. It may be
 // called from any goroutine.
-func (ctx *Context) GIDs(port uint8) ([]GIDEntry, error) {
+func (ctx *Context) GIDs(port uint32) ([]GIDEntry, error) {
 	attr, err := ctx.QueryPort(port)
 	if err != nil {
 		return nil, err
 	}
 	var entries []GIDEntry
 	for i := range uint32(max(attr.GIDTblLen, 0)) {
-		entry, err := ctx.QueryGIDEntry(uint32(port), i)
+		entry, err := ctx.QueryGIDEntry(port, i)
 		switch {
 		case errors.Is(err, noEntry):
 		case err != nil:
@@ -75,7 +117,7 @@ func (ctx *Context) GIDs(port uint8) ([]GIDEntry, error) {
 // nobody told it which: for RoCE v2 with an IPv4 address, else for RoCE v2 with
 // a routable address, else for RoCE v2, else the first. Which index that is
 // depends on the machine: index 0 may be a link-local address or RoCE v1.
-func (ctx *Context) BestGID(port uint8) (GIDEntry, error) {
+func (ctx *Context) BestGID(port uint32) (GIDEntry, error) {
 	entries, err := ctx.GIDs(port)
 	if err != nil {
 		return GIDEntry{}, err

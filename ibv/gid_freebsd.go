@@ -1,9 +1,7 @@
 package ibv
 
 import (
-	"math"
 	"strconv"
-	"syscall"
 	"unsafe"
 )
 
@@ -63,10 +61,7 @@ const isRoCEV2 = 1
 
 // queryGIDEntry is what QueryGIDEntry does on FreeBSD.
 func (ctx *Context) queryGIDEntry(act action, port, index uint32) (GIDEntry, error) {
-	if port > math.MaxUint8 || index > math.MaxInt32 {
-		return GIDEntry{}, act.invalid("%s", gidHints[syscall.EINVAL])
-	}
-	attr, err := ctx.QueryPort(uint8(port))
+	attr, err := ctx.QueryPort(port)
 	if err != nil {
 		return GIDEntry{}, err
 	}

@@ -11,19 +11,16 @@ import (
 // really has, which may be more than was asked for. The caller closes it, after
 // which its completion queues may still hold its completions. It may be called
 // from any goroutine.
+//
+// Queue pairs of type QPTDriver are made by functions of their providers, such as
+// mlx5dv_create_qp, and work here too once they are there.
 func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	act := pd.Context.action("create queue pair", sizeHints)
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}
-	switch attr.QPType {
-	case 0:
-		return nil, act.invalid("QPType is missing")
-	case QPTRC, QPTUC, QPTUD, QPTRawPacket:
-		// Providers follow these pointers without looking.
-		if attr.SendCQ == nil || attr.RecvCQ == nil {
-			return nil, act.invalid("SendCQ and RecvCQ are both needed; they may be the same")
-		}
+	if err := pd.checkQP(act, attr); err != nil {
+		return nil, err
 	}
 	// A copy, because C writes to it and the caller's may be on a stack that moves.
 	c := new(QPInitAttr)
@@ -34,6 +31,29 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	}
 	attr.Cap = c.Cap
 	return pointerTo[QP](qp), nil
+}
+
+// checkQP refuses attributes that providers would follow without looking.
+func (pd *PD) checkQP(act action, attr *QPInitAttr) error {
+	switch {
+	case attr.QPType == 0:
+		return act.invalid("QPType is missing")
+	case attr.QPType == QPTXRCRecv:
+		return act.invalid("the receiving end of XRC belongs to an XRC domain: C's ibv_create_qp_ex makes it, which has no method here")
+	case attr.QPType == QPTXRCSend && attr.SendCQ == nil:
+		return act.invalid("SendCQ is needed")
+	case attr.QPType != QPTXRCSend && (attr.SendCQ == nil || attr.RecvCQ == nil):
+		return act.invalid("SendCQ and RecvCQ are both needed; they may be the same")
+	}
+	// The kernel knows objects by their numbers, so those of another context would be
+	// taken for whatever has the same number in this one.
+	switch ctx := pd.Context; {
+	case attr.SendCQ.Context != ctx, attr.RecvCQ != nil && attr.RecvCQ.Context != ctx:
+		return act.invalid("the completion queues and the protection domain belong to different contexts")
+	case attr.SRQ != nil && attr.SRQ.Context != ctx:
+		return act.invalid("the shared receive queue and the protection domain belong to different contexts")
+	}
+	return nil
 }
 
 // Close destroys the queue pair, as ibv_destroy_qp(3) does. What is outstanding
@@ -47,28 +67,27 @@ func (qp *QP) Close() error {
 // others that it allows, by the type of the queue pair: the man page has the
 // table. It may be called from any goroutine, one at a time for a queue pair.
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
-	invalid := "a value is out of range, an attribute is missing for the change of state, or it is not allowed from this state"
-	if attr != nil && mask&QPAttrMaskPort != 0 {
-		invalid += fmt.Sprintf("; or the device has no port %d", attr.PortNum)
+	op := fmt.Sprintf("modify (%v)", mask)
+	if mask&QPAttrMaskState != 0 && attr != nil {
+		op = fmt.Sprintf("move to %v (%v)", attr.QPState, mask)
 	}
-	if attr != nil && mask&QPAttrMaskAV != 0 && attr.AHAttr.IsGlobal == 0 {
-		invalid += "; RoCE needs the peer's GID, and IsGlobal"
-	}
-	act := qp.action(fmt.Sprintf("modify (%v)", mask), map[syscall.Errno]string{
-		syscall.EINVAL:       invalid,
-		noEntry:              "the GID index has no entry: see Context.GIDs",
+	act := qp.action(op, map[syscall.Errno]string{
+		syscall.EINVAL: "a value is out of range, or the mask has an attribute too many for this state",
+		noEntry:        "the GID index has no entry: see Context.GIDs",
+		// How the kernel says that it found no way by IP.
 		syscall.ENETUNREACH:  "there is no route to the peer's GID",
 		syscall.EHOSTUNREACH: "there is no route to the peer's GID",
+		syscall.ETIMEDOUT:    "nobody answers at the peer's GID",
 	})
-	if mask&QPAttrMaskState != 0 && attr != nil {
-		act = qp.action(fmt.Sprintf("move to %v (%v)", attr.QPState, mask), act.hints)
-	}
 	if attr == nil {
 		return act.invalid("attributes are missing")
 	}
 	c := new(QPAttr)
 	*c = *attr
-	return callInt(act, "ibv_modify_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(c)), uintptr(mask))
+	if err := callInt(act, "ibv_modify_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(c)), uintptr(mask)); err != nil {
+		return qp.explain(err, attr, mask)
+	}
+	return nil
 }
 
 // Query reads the attributes that mask names, and perhaps more, and those that
@@ -82,5 +101,5 @@ func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
 
 // action names the queue pair in the errors of an operation.
 func (qp *QP) action(op string, hints map[syscall.Errno]string) action {
-	return qp.Context.action(fmt.Sprintf("%s queue pair %#x (%v, in %v)", op, qp.QPNum, qp.QPType, qp.State), hints)
+	return qp.Context.action(op+" "+qp.String(), hints)
 }

@@ -1,67 +1,96 @@
 package ibv
 
+import (
+	"fmt"
+	"math"
+)
+
 // Path is how a connected queue pair reaches its peer.
 type Path struct {
 	// Port is the local port, from 1.
-	Port uint8
-	// GIDIndex is the entry of the port's GID table to send from: see
+	Port uint32
+	// GIDIndex is the entry of the port's GID table to send from, 0 to 255: see
 	// [Context.BestGID]. It matters with RoCE, and with InfiniBand across routers.
-	GIDIndex uint8
+	GIDIndex uint32
 	// MTU is the largest packet, at most the ActiveMTU of both ports.
 	MTU MTU
 }
 
-// Peer is the other end of a connected queue pair, as it describes itself. The
-// two ends tell each other by other means: a socket, or librdmacm.
-type Peer struct {
-	// QPNum is the number of its queue pair, 24 bits.
-	QPNum uint32
-	// PSN is the packet sequence number that it starts to send with, 24 bits.
-	PSN uint32
-	// GID is what it sends from. RoCE needs it; zero leaves it out.
-	GID GID
-	// LID is its port's, which only InfiniBand has.
-	LID uint16
-}
-
 // Attributes that programs commonly connect with. Modify sets any others.
 const (
-	minRNRTimer = 12 // 0.64 ms between attempts to send to an empty receive queue
-	ackTimeout  = 14 // 67 ms for the acknowledgement of a packet
-	retryCount  = 7  // attempts to send a packet again
-	rnrRetry    = 7  // without end, when the receive queue of the peer is empty
-	rdAtomic    = 1  // RDMA reads and atomics outstanding
-	hopLimit    = 64
+	// 0.64 ms between attempts to send to an empty receive queue. A device may wait
+	// longer, and Soft-RoCE does. 0 would be 655 ms.
+	minRNRTimer = 12
+	// 0.54 s for the acknowledgement of a packet, which is what the kernel's connection
+	// manager gives RoCE. Less would detect losses sooner, but Soft-RoCE counts the time
+	// in which a living peer has no receive posted as unanswered too.
+	ackTimeout = 17
+	// How often a packet is sent again before the peer counts as dead. Soft-RoCE takes
+	// 7, the most that there is, for no end.
+	retryCount = 6
+	// No end of attempts while a peer that is alive has an empty receive queue, like a
+	// receiver in TCP that does not read. A peer that dies meanwhile is noticed by
+	// retryCount. Whatever else there is would give up after a second at most, which a
+	// peer that is busy needs at times.
+	rnrRetry = 7
+	// RDMA reads and atomics outstanding. Every device that can do them can do one, and
+	// the two ends must agree.
+	rdAtomic = 1
+	// How many routers a packet may pass. 0 and 1 would keep it in its subnet.
+	hopLimit = 64
+	// Packet sequence numbers and queue pair numbers have 24 bits.
+	max24 = 1<<24 - 1
 )
 
-// ToInit moves a connected queue pair (RC or UC) from RESET to INIT, where
+// ToInit moves a connected queue pair (RC, UC or XRC) from RESET to INIT, where
 // receives can be posted. access is what the peer may do to memory regions that
-// allow it. The partition is the one at index 0 of the port's P_Key table.
-func (qp *QP) ToInit(port uint8, access AccessFlags) error {
-	if qp.QPType == QPTUD {
-		return qp.action("move to INIT", nil).invalid("it is a UD queue pair: use ToInitUD")
+// allow it. The partition is the one at index 0 of the port's P_Key table, which
+// is the default one where nobody has set up others.
+func (qp *QP) ToInit(port uint32, access AccessFlags) error {
+	act := qp.action("move to INIT", nil)
+	if !qp.QPType.isConnected() {
+		return act.invalid("%s", qp.useInstead("ToInitUD"))
 	}
-	attr := QPAttr{QPState: QPSInit, PortNum: port, QPAccessFlags: access}
-	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskPKeyIndex|QPAttrMaskPort|QPAttrMaskAccessFlags)
+	if err := act.checkPort(port); err != nil {
+		return err
+	}
+	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QPAccessFlags: access}
+	return qp.Modify(&attr, required[qp.QPType].init)
 }
 
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
 // posted. Only senders that know qkey reach it. The partition is as ToInit's.
-func (qp *QP) ToInitUD(port uint8, qkey uint32) error {
-	attr := QPAttr{QPState: QPSInit, PortNum: port, QKey: qkey}
-	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskPKeyIndex|QPAttrMaskPort|QPAttrMaskQKey)
+func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
+	act := qp.action("move to INIT", nil)
+	if qp.QPType != QPTUD {
+		return act.invalid("%s", qp.useInstead("ToInit"))
+	}
+	if err := act.checkPort(port); err != nil {
+		return err
+	}
+	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QKey: qkey}
+	return qp.Modify(&attr, required[QPTUD].init)
 }
 
-// ToRTR moves an RC queue pair from INIT to RTR, ready to receive from peer:
-// with one RDMA read or atomic of the peer's at a time, 0.64 ms for it to wait
-// when no receive is posted, and a hop limit of 64. Other values, or a UC queue
-// pair, take [QP.Modify].
+// ToRTR moves a connected queue pair (RC, UC or XRC) from INIT to RTR, ready to
+// receive from peer: with one RDMA read or atomic of the peer's at a time, 0.64
+// ms for it to wait when no receive is posted, and a hop limit of 64. Other
+// values take [QP.Modify]. On iWARP only librdmacm connects queue pairs.
 func (qp *QP) ToRTR(path Path, peer Peer) error {
-	switch act := qp.action("move to RTR", nil); {
-	case qp.QPType == QPTUD:
-		return act.invalid("it is a UD queue pair: use ToRTRUD")
-	case path.MTU < MTU256 || path.MTU > MTU4096:
+	act := qp.action("move to RTR", nil)
+	switch {
+	case !qp.QPType.isConnected():
+		return act.invalid("%s", qp.useInstead("ToRTRUD"))
+	case !isMTU(path.MTU):
 		return act.invalid("the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
+	case path.GIDIndex > math.MaxUint8:
+		return act.invalid("the path's GID index is %d: it has 8 bits", path.GIDIndex)
+	}
+	if err := act.checkPort(path.Port); err != nil {
+		return err
+	}
+	if err := peer.check(); err != nil {
+		return act.invalid("the peer's %v", err)
 	}
 	attr := QPAttr{
 		QPState:         QPSRTR,
@@ -70,26 +99,44 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 		RQPSN:           peer.PSN,
 		MaxDestRdAtomic: rdAtomic,
 		MinRNRTimer:     minRNRTimer,
-		AHAttr:          AHAttr{DLID: peer.LID, PortNum: path.Port},
+		AHAttr:          AHAttr{DLID: peer.LID, PortNum: uint8(path.Port)},
 	}
 	if !peer.GID.IsZero() {
 		attr.AHAttr.IsGlobal = 1
-		attr.AHAttr.GRH = GlobalRoute{DGID: peer.GID, SGIDIndex: path.GIDIndex, HopLimit: hopLimit}
+		attr.AHAttr.GRH = GlobalRoute{DGID: peer.GID, SGIDIndex: uint8(path.GIDIndex), HopLimit: hopLimit}
 	}
-	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskAV|QPAttrMaskPathMTU|QPAttrMaskDestQPN|
-		QPAttrMaskRQPSN|QPAttrMaskMaxDestRdAtomic|QPAttrMaskMinRNRTimer)
+	return qp.Modify(&attr, required[qp.QPType].rtr)
 }
 
 // ToRTRUD moves a UD queue pair from INIT to RTR, ready to receive.
 func (qp *QP) ToRTRUD() error {
-	return qp.Modify(&QPAttr{QPState: QPSRTR}, QPAttrMaskState)
+	if qp.QPType != QPTUD {
+		return qp.action("move to RTR", nil).invalid("%s", qp.useInstead("ToRTR"))
+	}
+	return qp.Modify(&QPAttr{QPState: QPSRTR}, required[QPTUD].rtr)
 }
 
-// ToRTS moves an RC queue pair from RTR to RTS, ready to send too, starting
-// with packet sequence number psn, 24 bits: with a timeout of 67 ms, 7 retries,
-// no end of waiting for a peer that has no receive posted, and one RDMA read or
-// atomic at a time. Other values, or a UC queue pair, take [QP.Modify].
+// ToRTS moves a connected queue pair (RC, UC or XRC) from RTR to RTS, ready to
+// send too, starting with packet sequence number psn, 24 bits, the peer's
+// [Peer].PSN of this end. Other values than these take [QP.Modify]:
+//
+//   - A packet that is not acknowledged in 0.54 s is sent again, 6 times. A peer that
+//     has died or is out of reach so ends a send with WCRetryExcErr after 3.8 s;
+//     devices may take four times as long.
+//   - There is no end of waiting for a peer that lives and has no receive posted: a
+//     program that wants one stops waiting itself, with [QP.ToErr]. Soft-RoCE does
+//     not tell such a peer from a dead one, and gives up after the same 3.8 s.
+//   - One RDMA read or atomic is outstanding at a time.
+//
+// UC has none of these: a peer that dies is not noticed at all.
 func (qp *QP) ToRTS(psn uint32) error {
+	act := qp.action("move to RTS", nil)
+	switch {
+	case !qp.QPType.isConnected():
+		return act.invalid("%s", qp.useInstead("ToRTSUD"))
+	case psn > max24:
+		return act.invalid("the packet sequence number is %#x: it has 24 bits", psn)
+	}
 	attr := QPAttr{
 		QPState:     QPSRTS,
 		SQPSN:       psn,
@@ -98,14 +145,20 @@ func (qp *QP) ToRTS(psn uint32) error {
 		RNRRetry:    rnrRetry,
 		MaxRdAtomic: rdAtomic,
 	}
-	return qp.Modify(&attr, QPAttrMaskState|QPAttrMaskSQPSN|QPAttrMaskTimeout|QPAttrMaskRetryCnt|
-		QPAttrMaskRNRRetry|QPAttrMaskMaxQPRdAtomic)
+	return qp.Modify(&attr, required[qp.QPType].rts)
 }
 
 // ToRTSUD moves a UD queue pair from RTR to RTS, ready to send too, starting
 // with packet sequence number psn, 24 bits.
 func (qp *QP) ToRTSUD(psn uint32) error {
-	return qp.Modify(&QPAttr{QPState: QPSRTS, SQPSN: psn}, QPAttrMaskState|QPAttrMaskSQPSN)
+	act := qp.action("move to RTS", nil)
+	switch {
+	case qp.QPType != QPTUD:
+		return act.invalid("%s", qp.useInstead("ToRTS"))
+	case psn > max24:
+		return act.invalid("the packet sequence number is %#x: it has 24 bits", psn)
+	}
+	return qp.Modify(&QPAttr{QPState: QPSRTS, SQPSN: psn}, required[QPTUD].rts)
 }
 
 // ToErr moves the queue pair to the error state: everything outstanding
@@ -119,3 +172,22 @@ func (qp *QP) ToErr() error {
 func (qp *QP) ToReset() error {
 	return qp.Modify(&QPAttr{QPState: QPSReset}, QPAttrMaskState)
 }
+
+// useInstead says what fits a queue pair of another type: the method with that
+// name, if it is one that has such methods.
+func (qp *QP) useInstead(method string) string {
+	if qp.QPType != QPTUD && !qp.QPType.isConnected() {
+		method = "Modify"
+	}
+	return fmt.Sprintf("it is a queue pair of type %v: use %s", qp.QPType, method)
+}
+
+// checkPort refuses what C's ports cannot be.
+func (a action) checkPort(port uint32) error {
+	if port == 0 || port > math.MaxUint8 {
+		return a.invalid("there is no port %d: %s", port, hintPorts)
+	}
+	return nil
+}
+
+const hintPorts = "ports count from 1 to DeviceAttr.PhysPortCnt"

@@ -36,8 +36,31 @@ var statusHints = map[WCStatus]string{
 	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
 	WCRemInvReqErr:   "the peer refused the request: too long for its receive buffers, or not allowed on its queue pair",
 	WCRemAccessErr:   "the peer refused the access: wrong rkey, outside the region, or without the access flag",
-	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive",
+	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive; Soft-RoCE says so, too, of one that had no receive posted for that long",
 	WCRNRRetryExcErr: "the peer had no receive work request posted",
+}
+
+// String is a line about the completion. Of one that failed, it has the fields of
+// [CompletionError], for the others mean nothing then.
+func (s WC) String() string {
+	text := fmt.Sprintf("completion of work request %#x on queue pair %#x: %v", s.WRID, s.QPNum, s.Status)
+	if s.Status != WCSuccess {
+		return fmt.Sprintf("%s (vendor error %#x)", text, s.VendorErr)
+	}
+	text += fmt.Sprintf(", %v", s.Opcode)
+	if s.Opcode&WCRecv != 0 || s.Opcode == WCRDMARead {
+		text += fmt.Sprintf(", %d bytes", s.ByteLen)
+	}
+	switch {
+	case s.WCFlags&WCWithImm != 0:
+		text += fmt.Sprintf(", immediate data %#x", s.ImmData().Host())
+	case s.WCFlags&WCWithInv != 0:
+		text += fmt.Sprintf(", rkey %#x invalidated", s.InvalidatedRKey())
+	}
+	if s.WCFlags&WCGRH != 0 {
+		text += fmt.Sprintf(", with a GRH, from queue pair %#x", s.SrcQP)
+	}
+	return text
 }
 
 // Err is nil for a success, and a *CompletionError otherwise.

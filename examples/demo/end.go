@@ -10,7 +10,7 @@ import (
 type end struct {
 	ctx  *ibv.Context
 	pd   *ibv.PD
-	port uint8
+	port uint32
 	gid  ibv.GIDEntry
 	mtu  ibv.MTU
 	lid  uint16
@@ -71,7 +71,7 @@ func (q *queuePair) close() {
 // connectToItself makes the queue pair its own peer.
 func (q *queuePair) connectToItself(e *end) error {
 	const psn = 1
-	path := ibv.Path{Port: e.port, GIDIndex: uint8(e.gid.GIDIndex), MTU: e.mtu}
+	path := ibv.Path{Port: e.port, GIDIndex: e.gid.GIDIndex, MTU: e.mtu}
 	if err := q.ToRTR(path, ibv.Peer{QPNum: q.QPNum, PSN: psn, GID: e.gid.GID, LID: e.lid}); err != nil {
 		return err
 	}

@@ -76,7 +76,7 @@ func TestQueries(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEmpty(t, gids)
 	for i := range gids {
-		gid, err := r.ctx.QueryGID(port, int(gids[i].GIDIndex))
+		gid, err := r.ctx.QueryGID(port, gids[i].GIDIndex)
 		require.NoError(t, err)
 		require.Equal(t, gids[i].GID, gid)
 	}

@@ -97,7 +97,7 @@ func (r *rig) side(typ ibv.QPType, sends, recvs uint32, srq *ibv.SRQ) side {
 func (r *rig) connect(a, b *ibv.QP) {
 	r.t.Helper()
 	const psn = 0x123456
-	path := ibv.Path{Port: port, GIDIndex: uint8(r.gid.GIDIndex), MTU: r.mtu}
+	path := ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}
 	for _, qp := range []*ibv.QP{a, b} {
 		require.NoError(r.t, qp.ToInit(port, access))
 	}
@@ -171,7 +171,7 @@ func (r *rig) quiet(cq *ibv.CQ) {
 	for range 100 {
 		n, err := cq.Poll(wcs)
 		require.NoError(r.t, err)
-		require.Zero(r.t, n, "a completion that nobody expects: %+v", wcs[0])
+		require.Zero(r.t, n, "a completion that nobody expects: %v", wcs[0])
 	}
 }
 

@@ -218,7 +218,7 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	r := newRig(t)
 	sender := r.side(ibv.QPTRC, 15, 1, nil) // no peer: nothing completes
 	require.NoError(t, sender.ToInit(port, access))
-	require.NoError(t, sender.ToRTR(ibv.Path{Port: port, GIDIndex: uint8(r.gid.GIDIndex), MTU: r.mtu}, ibv.Peer{QPNum: sender.QPNum, GID: r.gid.GID}))
+	require.NoError(t, sender.ToRTR(ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, ibv.Peer{QPNum: sender.QPNum, GID: r.gid.GID}))
 	require.NoError(t, sender.ToRTS(0))
 	ring, err := ibv.NewSendRing(sender.QP, 15, 1, 15)
 	require.NoError(t, err)

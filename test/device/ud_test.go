@@ -21,7 +21,7 @@ func TestUD(t *testing.T) {
 		require.NoError(t, qp.ToRTRUD())
 		require.NoError(t, qp.ToRTSUD(0))
 	}
-	ah, err := r.pd.CreateAHTo(port, uint8(r.gid.GIDIndex), r.gid.GID)
+	ah, err := r.pd.CreateAHTo(port, r.gid.GIDIndex, r.gid.GID)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, ah.Close()) }()
 	from, to := r.memory(1), r.memory(1)

@@ -116,7 +116,7 @@ func (d *real) newLoop(srq *ibv.SRQ, recvCQ *ibv.CQ) (l *loop, err error) {
 	if err = l.qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
 		return l, err
 	}
-	path := ibv.Path{Port: port, GIDIndex: uint8(gid.GIDIndex), MTU: attr.ActiveMTU}
+	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
 	if err = l.qp.ToRTR(path, ibv.Peer{QPNum: l.qp.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}); err != nil {
 		return l, err
 	}
