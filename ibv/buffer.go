@@ -13,7 +13,9 @@ type Buffer []byte
 // AllocBuffer makes a buffer of size bytes. The caller frees it, after the
 // memory regions on it are closed. It may be called from any goroutine.
 func AllocBuffer(size int) (Buffer, error) {
-	act := action{op: fmt.Sprintf("allocate a buffer of %d bytes", size)}
+	act := action{op: fmt.Sprintf("allocate a buffer of %d bytes", size), hints: map[syscall.Errno]string{
+		syscall.ENOMEM: "the machine has not that much memory, or the process may not have it (ulimit -v)",
+	}}
 	if size <= 0 {
 		return nil, act.invalid("a buffer has at least one byte")
 	}

@@ -1,7 +1,9 @@
 package ibv
 
 import (
+	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -28,6 +30,9 @@ func Devices() (*DeviceList, error) {
 	count := new(int32)
 	array, err := callPointer(act, "ibv_get_device_list", uintptr(unsafe.Pointer(count)))
 	if err != nil {
+		if f := exhausted(); f != nil {
+			return nil, act.because(f.errno, "%s", f.text)
+		}
 		return nil, err
 	}
 	list := &DeviceList{array: array}
@@ -70,16 +75,35 @@ func cString(b []byte) string {
 	return text
 }
 
+// fault is what was found to be in the way of a device, and what to do about it.
+type fault struct {
+	errno syscall.Errno
+	text  string
+}
+
 // Open opens a device of the list, as ibv_open_device(3) does. The caller
 // closes the context.
 func (d *Device) Open() (*Context, error) {
+	act := action{op: fmt.Sprintf("open RDMA device %q", d)}
 	// Safe: libibverbs keeps the device for as long as the context lives.
-	ctx, err := callPointer(action{op: fmt.Sprintf("open RDMA device %q", d)}, "ibv_open_device", uintptr(unsafe.Pointer(d)))
-	return pointerTo[Context](ctx), err
+	ctx, err := callPointer(act, "ibv_open_device", uintptr(unsafe.Pointer(d)))
+	if err == nil {
+		return pointerTo[Context](ctx), nil
+	}
+	// libibverbs tries other files too, and gives the last one's errno.
+	f := exhausted()
+	if f == nil && slices.Contains(thisHost.devices(), d.String()) {
+		f = thisHost.closed(d.String())
+	}
+	if f != nil {
+		return nil, act.because(f.errno, "%s", f.text)
+	}
+	return nil, err
 }
 
 // Open opens the device of that name; "" is the first device that has an
-// active port. The caller closes the context. It may be called from any
+// active port. The caller closes the context. Where the kernel has a device that
+// cannot be had, the error says what is in the way. It may be called from any
 // goroutine.
 func Open(name string) (*Context, error) {
 	list, err := Devices()
@@ -87,19 +111,43 @@ func Open(name string) (*Context, error) {
 		return nil, err
 	}
 	defer list.Close()
-	act := action{op: strings.TrimSpace(fmt.Sprintf("open RDMA device %s", quoted(name)))}
-	if len(list.All()) == 0 {
-		return nil, act.because(syscall.ENODEV, "the machine has no RDMA device; %s", hintNoDevice)
-	}
-	if name == "" {
-		return openActive(list)
-	}
 	for _, d := range list.All() {
 		if d.String() == name {
 			return d.Open()
 		}
 	}
-	return nil, act.because(syscall.ENODEV, "the machine has %v", list.All())
+	act := action{op: strings.TrimSpace(fmt.Sprintf("open RDMA device %s", quoted(name)))}
+	if f := exhausted(); f != nil {
+		return nil, act.because(f.errno, "%s", f.text)
+	}
+	others := unlisted(list)
+	switch {
+	case slices.Contains(others, name):
+		if f := thisHost.unlisted(name); f != nil {
+			return nil, act.because(f.errno, "%s", f.text)
+		}
+	case name == "" && len(list.All())+len(others) > 0:
+		return openActive(list, others)
+	}
+	if len(list.All())+len(others) == 0 {
+		return nil, act.because(syscall.ENODEV, "the machine has no RDMA device; %s", hintNoDevice)
+	}
+	return nil, act.because(syscall.ENODEV, "the machine has %v", slices.Concat(names(list), others))
+}
+
+// names is the devices of a list by their names.
+func names(list *DeviceList) []string {
+	all := make([]string, len(list.All()))
+	for i, d := range list.All() {
+		all[i] = d.String()
+	}
+	return all
+}
+
+// unlisted is the kernel's devices that are not in a list of libibverbs'.
+func unlisted(list *DeviceList) []string {
+	listed := names(list)
+	return slices.DeleteFunc(thisHost.devices(), func(name string) bool { return slices.Contains(listed, name) })
 }
 
 // quoted is a name in quotes, or nothing for no name.
@@ -110,29 +158,46 @@ func quoted(name string) string {
 	return strconv.Quote(name)
 }
 
-// openActive opens the first device that can send and receive.
-func openActive(list *DeviceList) (*Context, error) {
-	var found []string
+// openActive opens the first device that can send and receive. The error tells
+// about each, those too that the kernel has besides the list.
+func openActive(list *DeviceList, others []string) (*Context, error) {
+	var found []error
 	for _, d := range list.All() {
-		ctx, err := d.Open()
-		if err != nil {
-			found = append(found, err.Error())
-			continue
-		}
-		port, err := ctx.activePort()
-		switch {
-		case err != nil:
-			found = append(found, err.Error())
-		case port == 0:
-			found = append(found, fmt.Sprintf("%s has no active port", d))
-		default:
+		ctx, err := d.openIfActive()
+		if err == nil {
 			return ctx, nil
 		}
-		if err := ctx.Close(); err != nil {
-			found = append(found, err.Error())
+		found = append(found, err)
+	}
+	for _, name := range others {
+		if f := thisHost.unlisted(name); f != nil {
+			found = append(found, action{op: fmt.Sprintf("open RDMA device %q", name)}.because(f.errno, "%s", f.text))
 		}
 	}
-	return nil, action{op: "open the first usable RDMA device"}.because(syscall.ENODEV, "%s", strings.Join(found, "; "))
+	if len(found) == 1 {
+		return nil, found[0]
+	}
+	text := make([]string, len(found))
+	for i, err := range found {
+		text[i] = strings.TrimPrefix(err.Error(), "ibv: ")
+	}
+	return nil, action{op: "open the first usable RDMA device"}.because(syscall.ENODEV, "%s", strings.Join(text, "; "))
+}
+
+// openIfActive opens the device, and keeps it if it has an active port.
+func (d *Device) openIfActive() (*Context, error) {
+	ctx, err := d.Open()
+	if err != nil {
+		return nil, err
+	}
+	port, err := ctx.activePort()
+	if err == nil && port == 0 {
+		err = action{op: fmt.Sprintf("use RDMA device %q", d)}.because(syscall.ENETDOWN, "none of its ports is active: see to its network interface or cable")
+	}
+	if err == nil {
+		return ctx, nil
+	}
+	return nil, errors.Join(err, ctx.Close())
 }
 
 // activePort is the number of the first port that is active, or 0.

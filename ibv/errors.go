@@ -70,6 +70,9 @@ func (a action) failed(errno syscall.Errno) error {
 	if hint == "" {
 		hint = commonHints[errno]
 	}
+	if hint == "" && errno == syscall.ENOMEM {
+		hint = memoryHint()
+	}
 	e := &Error{Op: a.op, On: a.on, Errno: errno, Hint: hint}
 	if errno == syscall.EOPNOTSUPP || errno == syscall.ENOSYS {
 		return unsupported{e}
@@ -106,16 +109,14 @@ var commonHints = map[syscall.Errno]string{
 	syscall.EIO:        "the device is gone or has failed",
 }
 
-// memoryHints are for verbs that lock memory.
+// memoryHints are for verbs that register memory.
 var memoryHints = map[syscall.Errno]string{
-	syscall.ENOMEM: "raise the limit of locked memory (ulimit -l) or ask for less",
 	syscall.EFAULT: "the memory is not mapped, or not writable though the access flags ask for it",
 	syscall.EINVAL: "remote write and remote atomic access need local write access too",
 }
 
 // sizeHints are for verbs that make an object with capacities.
 var sizeHints = map[syscall.Errno]string{
-	syscall.ENOMEM: "ask for less, raise the limit of locked memory (ulimit -l), or close objects: see QueryDevice for the limits",
 	syscall.EINVAL: "an attribute is outside the device's limits: see QueryDevice",
 }
 

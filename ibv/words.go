@@ -19,9 +19,9 @@ func readWords(text []byte, fields map[string]any) error {
 		field := missing[name]
 		switch {
 		case !ok:
-			return fmt.Errorf("%q has no equals sign", word)
+			return fmt.Errorf("%.100q has no equals sign", word)
 		case fields[name] == nil:
-			return fmt.Errorf("nothing is called %q: it has %s", name, names(fields))
+			return fmt.Errorf("nothing is called %.100q: it has %s", name, fieldNames(fields))
 		case field == nil:
 			return fmt.Errorf("%s is there twice", name)
 		}
@@ -31,12 +31,12 @@ func readWords(text []byte, fields map[string]any) error {
 		delete(missing, name)
 	}
 	if len(missing) > 0 {
-		return fmt.Errorf("it lacks %s", names(missing))
+		return fmt.Errorf("it lacks %s", fieldNames(missing))
 	}
 	return nil
 }
 
-func names(fields map[string]any) string {
+func fieldNames(fields map[string]any) string {
 	return strings.Join(slices.Sorted(maps.Keys(fields)), ", ")
 }
 
@@ -58,7 +58,7 @@ func readNumber(value string, bits int, set func(uint64)) error {
 	n, err := strconv.ParseUint(value, 0, bits)
 	var syntax *strconv.NumError
 	if errors.As(err, &syntax) {
-		return fmt.Errorf("%q: %w", value, syntax.Err)
+		return fmt.Errorf("%.100q: %w", value, syntax.Err)
 	}
 	set(n)
 	return nil

@@ -1,0 +1,66 @@
+package ibv_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// What is printed is a line for people, wherever the object is, and a nil one too.
+func TestString(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	objects := []struct {
+		object, none fmt.Stringer
+		want         string
+	}{
+		{p.context, (*ibv.Context)(nil), "context of RDMA device scripted0 (file 0)"},
+		{p.context.Device, (*ibv.Device)(nil), "scripted0"},
+		{&ibv.PD{Handle: 3}, (*ibv.PD)(nil), "protection domain (handle 3)"},
+		{&ibv.MR{Addr: 0x1000, Length: 64, LKey: 5, RKey: 6}, (*ibv.MR)(nil), "memory region of 64 bytes at 0x1000 (lkey 0x5, rkey 0x6)"},
+		{&ibv.CQ{CQE: 127, Handle: 2}, (*ibv.CQ)(nil), "completion queue for 127 (handle 2)"},
+		{&ibv.CompChannel{FD: 9}, (*ibv.CompChannel)(nil), "completion channel (file 9)"},
+		{&ibv.QP{QPNum: 17, QPType: ibv.QPTRC, State: ibv.QPSRTS}, (*ibv.QP)(nil), "queue pair 0x11 (IBV_QPT_RC, in IBV_QPS_RTS)"},
+		{&ibv.SRQ{Handle: 4}, (*ibv.SRQ)(nil), "shared receive queue (handle 4)"},
+		{&ibv.AH{Handle: 5}, (*ibv.AH)(nil), "address handle (handle 5)"},
+	}
+	for _, tt := range objects {
+		for _, format := range []string{"%v", "%+v", "%s"} {
+			require.Equal(t, tt.want, fmt.Sprintf(format, tt.object))
+			require.Equal(t, "<nil>", fmt.Sprintf(format, tt.none))
+			require.Equal(t, "["+tt.want+"]", fmt.Sprintf(format, []fmt.Stringer{tt.object}))
+			require.Contains(t, fmt.Sprintf(format, struct{ Object fmt.Stringer }{tt.object}), tt.want)
+		}
+		require.Equal(t, "<nil>", tt.none.String())
+	}
+	// Nothing that the object only points to is looked at, because that may be gone.
+	alone := &ibv.QP{QPNum: 17}
+	require.Contains(t, fmt.Sprintf("%v %+v", alone, []*ibv.QP{alone}), "queue pair 0x11")
+}
+
+func TestWCString(t *testing.T) {
+	success := ibv.WC{WRID: 0xabc, Opcode: ibv.WCSend, VendorErr: 0x99, ByteLen: 77, QPNum: 0x11, SrcQP: 0x22, SLID: 0x33}
+	require.Equal(t, "completion of work request 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_SEND", success.String())
+	recv := success
+	recv.Opcode, recv.WCFlags = ibv.WCRecv, ibv.WCWithImm|ibv.WCGRH
+	recv.SetImmData(ibv.ToBE32(0x1234))
+	const received = "completion of work request 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_RECV, 77 bytes, immediate data 0x1234, with a GRH, from queue pair 0x22"
+	require.Equal(t, received, recv.String())
+	recv.WCFlags = ibv.WCWithInv
+	recv.SetInvalidatedRKey(0x55)
+	require.Contains(t, recv.String(), "77 bytes, rkey 0x55 invalidated")
+
+	// Of a failed one, four fields mean something, and nothing else is printed.
+	failed := ibv.WC{WRID: 0xabc, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11}
+	want := failed.String()
+	require.Equal(t, "completion of work request 0xabc on queue pair 0x11: IBV_WC_REM_ACCESS_ERR (vendor error 0x17)", want)
+	rest := ibv.WC{WRID: 0xabc, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11, Opcode: ibv.WCRecv, ByteLen: 77, SrcQP: 0x22,
+		WCFlags: ibv.WCGRH | ibv.WCWithImm, PKeyIndex: 1, SLID: 2, SL: 3, DLIDPathBits: 4}
+	for _, format := range []string{"%v", "%+v", "%s"} {
+		require.Equal(t, want, fmt.Sprintf(format, rest))
+		require.Equal(t, want, fmt.Sprintf(format, &rest))
+		require.Equal(t, "["+want+"]", fmt.Sprintf(format, []ibv.WC{rest}))
+	}
+}
