@@ -42,6 +42,30 @@ func (ctx *Context) QueryPort(port uint32) (PortAttr, error) {
 	return *attr, err
 }
 
+// limit is an attribute of a new object, and how much of it the device can do.
+type limit struct {
+	name   string
+	asked  uint32
+	atMost int32
+}
+
+// explainLimits names the attributes that are above the device's limits, where C
+// has refused to make an object with them.
+func (ctx *Context) explainLimits(err error, limits func(*DeviceAttr) []limit) error {
+	return explainWith(err, func() (found []string) {
+		device, err := ctx.QueryDevice()
+		if err != nil {
+			return nil
+		}
+		for _, l := range limits(&device) {
+			if int64(l.asked) > int64(l.atMost) {
+				found = append(found, fmt.Sprintf("%s is %d: the device can do %d", l.name, l.asked, l.atMost))
+			}
+		}
+		return found
+	})
+}
+
 // abiIsExtended is what an extended context has in abi_compat.
 const abiIsExtended = ^uintptr(0)
 

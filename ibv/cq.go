@@ -18,7 +18,12 @@ func (ctx *Context) CreateCQ(entries int) (*CQ, error) {
 		return nil, act.invalid("it cannot have %d entries", entries)
 	}
 	cq, err := callPointer(act, "ibv_create_cq", uintptr(unsafe.Pointer(ctx)), uintptr(entries), 0, 0, 0)
-	return pointerTo[CQ](cq), err
+	if err != nil {
+		return nil, ctx.explainLimits(err, func(device *DeviceAttr) []limit {
+			return []limit{{"the number of entries", uint32(entries), device.MaxCQE}}
+		})
+	}
+	return pointerTo[CQ](cq), nil
 }
 
 // Close destroys the completion queue, as ibv_destroy_cq(3) does. The queue

@@ -109,7 +109,7 @@ func TestMissingFunctions(t *testing.T) {
 	_, err = p.context.CreateCQ(1)
 	requireNotSupported(t, err, "create completion queue on scripted0", "ibv_create_cq", library)
 	err = p.qp.ToErr()
-	requireNotSupported(t, err, "queue pair 0x11 (QPType(0), in IBV_QPS_RESET) on scripted0", "ibv_modify_qp", library)
+	requireNotSupported(t, err, "move queue pair 0x11 (QPType(0), in IBV_QPS_RESET) to IBV_QPS_ERR (IBV_QP_STATE) on scripted0", "ibv_modify_qp", library)
 }
 
 func requireNotSupported(t *testing.T, err error, op, symbol string, library *dl.Library) {

@@ -89,6 +89,10 @@ func (h host) closed(device string) *fault {
 	case syscall.ENOENT:
 		return &fault{errno, fmt.Sprintf("the kernel has %s, but %s is missing: a container is given it with --device %s, and elsewhere udev makes it", device, node, node)}
 	case syscall.EACCES:
+		var fs unix.Statfs_t
+		if unix.Statfs(node, &fs) == nil && fs.Flags&unix.ST_NODEV != 0 {
+			return &fault{errno, fmt.Sprintf("%s is on a file system that is mounted without devices (nodev)", node)}
+		}
 		return &fault{errno, fmt.Sprintf("user %d may not open %s%s: change its mode or group with a rule of udev's", os.Geteuid(), node, owners(info))}
 	case syscall.EPERM:
 		return &fault{errno, fmt.Sprintf("this process may not open %s whatever its mode: a container is allowed to with --device %s", node, node)}

@@ -27,7 +27,12 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	*c = *attr
 	qp, err := callPointer(act, "ibv_create_qp", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
 	if err != nil {
-		return nil, err
+		return nil, pd.Context.explainLimits(err, func(device *DeviceAttr) []limit {
+			return []limit{
+				{"Cap.MaxSendWR", attr.Cap.MaxSendWR, device.MaxQPWR}, {"Cap.MaxSendSGE", attr.Cap.MaxSendSGE, device.MaxSGE},
+				{"Cap.MaxRecvWR", attr.Cap.MaxRecvWR, device.MaxQPWR}, {"Cap.MaxRecvSGE", attr.Cap.MaxRecvSGE, device.MaxSGE},
+			}
+		})
 	}
 	attr.Cap = c.Cap
 	return pointerTo[QP](qp), nil
@@ -67,11 +72,7 @@ func (qp *QP) Close() error {
 // others that it allows, by the type of the queue pair: the man page has the
 // table. It may be called from any goroutine, one at a time for a queue pair.
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
-	op := fmt.Sprintf("modify (%v)", mask)
-	if mask&QPAttrMaskState != 0 && attr != nil {
-		op = fmt.Sprintf("move to %v (%v)", attr.QPState, mask)
-	}
-	act := qp.action(op, map[syscall.Errno]string{
+	act := qp.action("modify", map[syscall.Errno]string{
 		syscall.EINVAL: "a value is out of range, or the mask has an attribute too many for this state",
 		noEntry:        "the GID index has no entry: see Context.GIDs",
 		// How the kernel says that it found no way by IP.
@@ -82,6 +83,10 @@ func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	if attr == nil {
 		return act.invalid("attributes are missing")
 	}
+	if mask&QPAttrMaskState != 0 {
+		act.op = qp.moving(attr.QPState).op
+	}
+	act.op += fmt.Sprintf(" (%v)", mask)
 	c := new(QPAttr)
 	*c = *attr
 	if err := callInt(act, "ibv_modify_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(c)), uintptr(mask)); err != nil {

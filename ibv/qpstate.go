@@ -47,7 +47,7 @@ const (
 // allow it. The partition is the one at index 0 of the port's P_Key table, which
 // is the default one where nobody has set up others.
 func (qp *QP) ToInit(port uint32, access AccessFlags) error {
-	act := qp.action("move to INIT", nil)
+	act := qp.moving(QPSInit)
 	if !qp.QPType.isConnected() {
 		return act.invalid("%s", qp.useInstead("ToInitUD"))
 	}
@@ -61,7 +61,7 @@ func (qp *QP) ToInit(port uint32, access AccessFlags) error {
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
 // posted. Only senders that know qkey reach it. The partition is as ToInit's.
 func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
-	act := qp.action("move to INIT", nil)
+	act := qp.moving(QPSInit)
 	if qp.QPType != QPTUD {
 		return act.invalid("%s", qp.useInstead("ToInit"))
 	}
@@ -77,7 +77,7 @@ func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
 // ms for it to wait when no receive is posted, and a hop limit of 64. Other
 // values take [QP.Modify]. On iWARP only librdmacm connects queue pairs.
 func (qp *QP) ToRTR(path Path, peer Peer) error {
-	act := qp.action("move to RTR", nil)
+	act := qp.moving(QPSRTR)
 	switch {
 	case !qp.QPType.isConnected():
 		return act.invalid("%s", qp.useInstead("ToRTRUD"))
@@ -111,7 +111,7 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 // ToRTRUD moves a UD queue pair from INIT to RTR, ready to receive.
 func (qp *QP) ToRTRUD() error {
 	if qp.QPType != QPTUD {
-		return qp.action("move to RTR", nil).invalid("%s", qp.useInstead("ToRTR"))
+		return qp.moving(QPSRTR).invalid("%s", qp.useInstead("ToRTR"))
 	}
 	return qp.Modify(&QPAttr{QPState: QPSRTR}, required[QPTUD].rtr)
 }
@@ -130,7 +130,7 @@ func (qp *QP) ToRTRUD() error {
 //
 // UC has none of these: a peer that dies is not noticed at all.
 func (qp *QP) ToRTS(psn uint32) error {
-	act := qp.action("move to RTS", nil)
+	act := qp.moving(QPSRTS)
 	switch {
 	case !qp.QPType.isConnected():
 		return act.invalid("%s", qp.useInstead("ToRTSUD"))
@@ -151,7 +151,7 @@ func (qp *QP) ToRTS(psn uint32) error {
 // ToRTSUD moves a UD queue pair from RTR to RTS, ready to send too, starting
 // with packet sequence number psn, 24 bits.
 func (qp *QP) ToRTSUD(psn uint32) error {
-	act := qp.action("move to RTS", nil)
+	act := qp.moving(QPSRTS)
 	switch {
 	case qp.QPType != QPTUD:
 		return act.invalid("%s", qp.useInstead("ToRTS"))
@@ -162,7 +162,8 @@ func (qp *QP) ToRTSUD(psn uint32) error {
 }
 
 // ToErr moves the queue pair to the error state: everything outstanding
-// completes with WCWRFlushErr.
+// completes with WCWRFlushErr. In RESET, where nothing is outstanding, it is
+// refused.
 func (qp *QP) ToErr() error {
 	return qp.Modify(&QPAttr{QPState: QPSErr}, QPAttrMaskState)
 }
@@ -171,6 +172,13 @@ func (qp *QP) ToErr() error {
 // outstanding is dropped without a completion.
 func (qp *QP) ToReset() error {
 	return qp.Modify(&QPAttr{QPState: QPSReset}, QPAttrMaskState)
+}
+
+// moving is a change of state for errors, before C is asked.
+func (qp *QP) moving(to QPState) action {
+	act := qp.action("move", nil)
+	act.op += " to " + to.String()
+	return act
 }
 
 // useInstead says what fits a queue pair of another type: the method with that

@@ -18,7 +18,9 @@ func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
 	*c = *attr
 	srq, err := callPointer(act, "ibv_create_srq", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
 	if err != nil {
-		return nil, err
+		return nil, pd.Context.explainLimits(err, func(device *DeviceAttr) []limit {
+			return []limit{{"Attr.MaxWR", attr.Attr.MaxWR, device.MaxSRQWR}, {"Attr.MaxSGE", attr.Attr.MaxSGE, device.MaxSRQSGE}}
+		})
 	}
 	attr.Attr = c.Attr
 	return pointerTo[SRQ](srq), nil

@@ -27,15 +27,15 @@ const (
 	rtsRequests   = QPAttrMaskMaxQPRdAtomic | QPAttrMaskRetryCnt | QPAttrMaskRNRRetry | QPAttrMaskTimeout
 )
 
-// next is the states that a queue pair can move to, besides RESET and ERR.
+// next is the states that a queue pair can move to.
 var next = map[QPState][]QPState{
-	QPSReset: {QPSInit},
-	QPSInit:  {QPSInit, QPSRTR},
-	QPSRTR:   {QPSRTS},
-	QPSRTS:   {QPSRTS, QPSSQD},
-	QPSSQD:   {QPSSQD, QPSRTS},
-	QPSSQE:   {QPSRTS},
-	QPSErr:   nil,
+	QPSReset: {QPSInit, QPSReset},
+	QPSInit:  {QPSInit, QPSRTR, QPSErr, QPSReset},
+	QPSRTR:   {QPSRTS, QPSErr, QPSReset},
+	QPSRTS:   {QPSRTS, QPSSQD, QPSErr, QPSReset},
+	QPSSQD:   {QPSSQD, QPSRTS, QPSErr, QPSReset},
+	QPSSQE:   {QPSRTS, QPSErr, QPSReset},
+	QPSErr:   {QPSErr, QPSReset},
 }
 
 // isConnected reports whether queue pairs of the type have one peer.
@@ -80,11 +80,8 @@ func (qp *QP) wrongMove(attr *QPAttr, mask QPAttrMask) []string {
 	if q, _, err := qp.Query(QPAttrMaskState); err == nil && (q.QPState == QPSErr || q.QPState == QPSSQE) {
 		from = q.QPState
 	}
-	if to == QPSReset || to == QPSErr {
-		return nil
-	}
-	if !slices.Contains(next[from], to) {
-		return []string{fmt.Sprintf("from %v it can move to %s", from, or(append(slices.Clone(next[from]), QPSReset, QPSErr)))}
+	if states, known := next[from]; known && !slices.Contains(states, to) {
+		return []string{fmt.Sprintf("from %v it can move to %s", from, or(states))}
 	}
 	need := required[qp.QPType]
 	var missing QPAttrMask

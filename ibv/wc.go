@@ -31,10 +31,10 @@ func (e *CompletionError) Error() string {
 var statusHints = map[WCStatus]string{
 	WCLocLenErr:      "the message is longer than the buffers of the receive, or than the port allows",
 	WCLocProtErr:     "a scatter/gather entry is outside its memory region, its lkey is wrong, or the region lacks local write access",
-	WCLocQPOpErr:     "the work request does not fit the queue pair; Soft-RoCE says so, too, of a receive whose buffers are too small, outside their region, or without local write access",
+	WCLocQPOpErr:     "the work request does not fit the queue pair, as a read on UC; Soft-RoCE says so, too, of a wrong lkey, and of a receive whose buffers are too small, outside their region, or without local write access",
 	WCRemOpErr:       "the peer could not do its part: its own completion says why",
 	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
-	WCRemInvReqErr:   "the peer refused the request: too long for its receive buffers, or not allowed on its queue pair",
+	WCRemInvReqErr:   "the peer refused the request: its queue pair's access flags (ToInit) do not allow it, or it is too long for the receive buffers",
 	WCRemAccessErr:   "the peer refused the access: wrong rkey, outside the region, or without the access flag",
 	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive; Soft-RoCE says so, too, of one that had no receive posted for that long",
 	WCRNRRetryExcErr: "the peer had no receive work request posted",
