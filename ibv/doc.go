@@ -33,8 +33,23 @@
 // These calls allocate nothing where the direct call is available, which
 // [DirectCalls] tells, and cost a few nanoseconds more than in C. What they are
 // given must be on the heap for that, or the compiler moves it there, all but the
-// slice that [CQ.Poll] fills. The garbage collector waits for them, as for any code
-// that runs.
+// slice that [CQ.Poll] fills. A [CompletionError] is made for each failure. The
+// garbage collector waits for them, as for any code that runs.
+//
+// The functions in [Context].Ops are C's, and are called on the thread's own
+// stack. One of them that leads to Go, such as an exported function of cgo's or a
+// callback of purego's, ends the process with an error of the Go runtime.
+//
+// A CPU profile shows the time in C as runtime._ExternalCode, below no function
+// of Go's, for a stack of C's cannot be followed there. Its labels count all the
+// same: what runs within [runtime/pprof.Do] can be told apart by them.
+//
+// # Peers
+//
+// A queue pair is connected to a [Peer], which tells its numbers over a socket,
+// say; a [RemoteBuffer] tells of memory that RDMA may reach. Both, and [GID], are
+// text, also in JSON. [QP.ToRTS] says how and when a peer that has died is
+// noticed.
 //
 // # Memory
 //

@@ -87,6 +87,11 @@ func (a action) checkGID(port, index uint32) error {
 	return nil
 }
 
+// String is the GID, where it stands and its type.
+func (s GIDEntry) String() string {
+	return fmt.Sprintf("%v (index %d of port %d, %v)", s.GID, s.GIDIndex, s.PortNum, s.GIDType)
+}
+
 var gidHints = map[syscall.Errno]string{
 	syscall.EINVAL: hintPorts + ", entries from 0 to PortAttr.GIDTblLen-1",
 	noEntry:        "the table has no entry there",

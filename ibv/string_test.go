@@ -2,6 +2,7 @@ package ibv_test
 
 import (
 	"fmt"
+	"net/netip"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -35,6 +36,8 @@ func TestString(t *testing.T) {
 		}
 		require.Equal(t, "<nil>", tt.none.String())
 	}
+	entry := ibv.GIDEntry{GID: ibv.GIDOf(netip.MustParseAddr("192.0.2.1")), GIDIndex: 3, PortNum: 1, GIDType: ibv.GIDTypeRoCEV2}
+	require.Equal(t, "[::ffff:192.0.2.1 (index 3 of port 1, IBV_GID_TYPE_ROCE_V2)]", fmt.Sprint([]ibv.GIDEntry{entry}))
 	// Nothing that the object only points to is looked at, because that may be gone.
 	alone := &ibv.QP{QPNum: 17}
 	require.Contains(t, fmt.Sprintf("%v %+v", alone, []*ibv.QP{alone}), "queue pair 0x11")
