@@ -124,7 +124,6 @@ func TestRemoteBuffer(t *testing.T) {
 	part, err := mr.RemoteBuffer(90, 10)
 	require.NoError(t, err)
 	require.Equal(t, "addr=0x105a length=10 rkey=0x77", part.String())
-	require.Equal(t, ibv.SendWRWRRDMA{RemoteAddr: 0x105c, RKey: 0x77}, part.RDMA(2))
 	for _, tt := range [][2]int{{0, 101}, {100, 1}, {101, 0}, {-1, 1}, {0, -1}, {math.MaxInt, math.MaxInt}, {math.MinInt, 0}} {
 		_, err := mr.RemoteBuffer(tt[0], tt[1])
 		require.ErrorIs(t, err, syscall.EINVAL)

@@ -3,8 +3,9 @@ package ibv
 import "fmt"
 
 // RemoteBuffer is memory of a peer's that RDMA and atomics can reach: what the
-// peer, whose memory it is, has to tell. As text, and so in JSON, it is one line:
-// see [RemoteBuffer.String].
+// peer, whose memory it is, has to tell, by [MR.RemoteBuffer], and what
+// [SendChain.SetRDMA] and [SendChain.SetAtomic] want to know. As text, and so in
+// JSON, it is one line: see [RemoteBuffer.String].
 type RemoteBuffer struct {
 	// Addr is where it starts, as the device knows the memory.
 	Addr uint64
@@ -23,13 +24,6 @@ func (mr *MR) RemoteBuffer(offset, length int) (RemoteBuffer, error) {
 			"%d bytes at offset %d are not within its %d bytes", length, offset, mr.Length)
 	}
 	return RemoteBuffer{Addr: uint64(mr.Addr) + uint64(offset), Length: uint64(length), RKey: mr.RKey}, nil
-}
-
-// RDMA is what a work request says of the byte at offset: it is for
-// [SendWR].WR.RDMA. Nothing is checked here; what leaves the peer's region
-// completes with WCRemAccessErr.
-func (b RemoteBuffer) RDMA(offset int) SendWRWRRDMA {
-	return SendWRWRRDMA{RemoteAddr: b.Addr + uint64(offset), RKey: b.RKey}
 }
 
 // String is the buffer as one line: addr=0x7f12a0000000 length=4096 rkey=0x1a2b.

@@ -107,13 +107,15 @@ func (r *rig) try(t *testing.T, m mistake) {
 	}
 	sends, err := ibv.NewSendChain(1, 1)
 	require.NoError(t, err)
-	require.NoError(t, sends.Set(0, 8, m.opcode, ibv.SendSignaled, m.sge))
 	switch m.opcode {
 	case ibv.WRRDMAWrite, ibv.WRRDMARead:
-		*sends.WR(0).WR.RDMA() = m.remote.RDMA(0)
+		err = sends.SetRDMA(0, 8, m.opcode, ibv.SendSignaled, m.sge, m.remote.Addr, m.remote.RKey)
 	case ibv.WRAtomicFetchAndAdd:
-		*sends.WR(0).WR.Atomic() = ibv.SendWRWRAtomic{RemoteAddr: m.remote.Addr, RKey: m.remote.RKey, CompareAdd: 1}
+		err = sends.SetAtomic(0, 8, m.opcode, ibv.SendSignaled, m.sge, m.remote.Addr, m.remote.RKey, 1, 0)
+	default:
+		err = sends.SetSGE(0, 8, m.opcode, ibv.SendSignaled, m.sge)
 	}
+	require.NoError(t, err)
 	_, err = sends.Post(sender.QP)
 	require.NoError(t, err)
 	wcs := r.pollAny(sender.send, 1)
