@@ -1,4 +1,4 @@
-//go:build !s390x
+//go:build linux && !s390x
 
 package ibv_test
 
