@@ -2,21 +2,33 @@ package ibv
 
 import "unsafe"
 
-// recvQueue is where a ring's receives go: to a queue pair or to a shared receive
-// queue.
+// recvQueue is where receives go: to a queue pair or to a shared receive queue.
 type recvQueue struct {
 	qp  *QP
 	srq *SRQ
 }
 
-// post is how C posts to it.
-func (q recvQueue) post() (op postOp, slot uintptr, object unsafe.Pointer, err error) {
+// op is what a post to it is called.
+func (q *recvQueue) op() postOp {
 	if q.srq != nil {
-		return opPostSRQRecv, uintptr(q.srq.Context.Ops.PostSRQRecv), unsafe.Pointer(q.srq), nil
+		return opPostSRQRecv
 	}
-	// Providers refuse this without saying that they took none.
-	if q.qp.State == QPSReset {
-		err = q.qp.action("post receives of a ring to", nil).invalid("it takes no receives in RESET: move it to INIT first")
+	return opPostRecv
+}
+
+// object is what C posts to, and where the provider has its function for that.
+func (q *recvQueue) object() (object unsafe.Pointer, postFn *uintptr) {
+	// Safe: a function pointer of C's is a number here.
+	if q.srq != nil {
+		return unsafe.Pointer(q.srq), (*uintptr)(unsafe.Pointer(&q.srq.Context.Ops.PostSRQRecv))
 	}
-	return opPostRecv, uintptr(q.qp.Context.Ops.PostRecv), unsafe.Pointer(q.qp), err
+	return unsafe.Pointer(q.qp), (*uintptr)(unsafe.Pointer(&q.qp.Context.Ops.PostRecv))
+}
+
+// notReady reports whether it takes nothing now. Providers refuse a receive for
+// such a queue pair without saying that they took none.
+func (q *recvQueue) notReady() bool { return q.srq == nil && q.qp.State == QPSReset }
+
+func (q *recvQueue) notReadyError() error {
+	return q.qp.action("post receives of a ring to", nil).invalid("it takes no receives in RESET: move it to INIT first")
 }

@@ -1,6 +1,7 @@
 package ibv_test
 
 import (
+	"fmt"
 	"syscall"
 	"testing"
 
@@ -21,6 +22,7 @@ func ringProvider(t *testing.T) *provider {
 	p := providerOf(t, library, wholeContext)
 	p.state(ibv.QPSRTS)
 	p.resize(sizes{1000, 1000, 1000, 1000, false})
+	p.entries(8, 8, 8)
 	p.play(script{room: all})
 	return p
 }
@@ -40,6 +42,13 @@ func (p *provider) resize(s sizes) {
 		all = 1
 	}
 	p.call("provider_sizes", uintptr(s.cqe), uintptr(s.send), uintptr(s.recv), uintptr(s.shared), all)
+}
+
+// entries is how many scatter/gather entries work requests of the provider's
+// queues have room for.
+func (p *provider) entries(send, recv, shared uint32) {
+	p.t.Helper()
+	p.call("provider_entries", uintptr(send), uintptr(recv), uintptr(shared))
 }
 
 // state moves the provider's queue pairs to a state.
@@ -113,6 +122,21 @@ func ids(wrs []sawWR) []uint64 {
 func (p *provider) mapped(address uint64) bool {
 	p.t.Helper()
 	return int32(p.call("provider_mapped", uintptr(address))) == 1
+}
+
+// requireForeign requires that an error has these completions, all that they say.
+func requireForeign(t *testing.T, err error, op string, want ...ibv.WC) {
+	t.Helper()
+	var foreign *ibv.ForeignError
+	require.ErrorAs(t, err, &foreign)
+	require.Equal(t, op, foreign.Op)
+	for i := range want {
+		want[i].VendorErr = 0x17 // the provider's
+	}
+	require.Equal(t, want, foreign.WCs)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, fmt.Sprintf("ibv: %s: a completion is not the ring's, whose completion queue must be its own: WRID %#x, queue pair %#x, status %v; %d such in all",
+		op, want[0].WRID, want[0].QPNum, want[0].Status, len(want)))
 }
 
 // requireRefused requires an error with an errno that says something.

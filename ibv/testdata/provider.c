@@ -47,10 +47,12 @@ struct provider {
 	int64_t room;       /* how many work requests are accepted; negative: all */
 	int result, set_errno, bad, bad_index, completions;
 	uint32_t max_send_wr, max_recv_wr, max_srq_wr;
+	uint32_t max_send_sge, max_recv_sge, max_srq_sge;
 	int sq_sig_all;
 	int refused, refusal;   /* a verb of the old library, and what it returns */
 	struct ibv_wc given[MAX_COMPLETIONS];
 	unsigned gave, took;    /* how many of given there were, and were polled */
+	unsigned echo;          /* if not 0, what is posted completes at once, with lengths below it */
 
 	/* what happened */
 	int64_t calls, accepted, polled, port, attr_len;
@@ -107,6 +109,17 @@ static void see_send(struct seen *s, const struct ibv_send_wr *wr)
 	see_sges(s, wr->sg_list, wr->num_sge);
 }
 
+/* Puts a completion behind those that were not polled yet. */
+static void give(struct provider *p, uint64_t wr_id, int status, int opcode, uint32_t byte_len, uint32_t qp_num)
+{
+	if (p->gave - p->took == MAX_COMPLETIONS)
+		abort();
+	p->given[p->gave++ % MAX_COMPLETIONS] = (struct ibv_wc){
+		.wr_id = wr_id, .status = (enum ibv_wc_status)status, .opcode = (enum ibv_wc_opcode)opcode,
+		.vendor_err = 0x17, .byte_len = byte_len, .qp_num = qp_num,
+	};
+}
+
 /* The three posts differ in their types only. */
 #define POST(name, object_type, wr_type, see, foreign) \
 static int name(struct object_type *object, struct wr_type *list, struct wr_type **bad) \
@@ -121,6 +134,8 @@ static int name(struct object_type *object, struct wr_type *list, struct wr_type
 		if (i < MAX_SEEN) \
 			see(&p->seen[i], wr); \
 		p->accepted++; \
+		if (p->echo) \
+			give(p, wr->wr_id, IBV_WC_SUCCESS, IBV_WC_RECV, p->gave % p->echo, p->qp.qp_num); \
 	} \
 	element = list; \
 	for (int i = 0; element && i < p->bad_index; i++) \
@@ -342,6 +357,17 @@ void provider_sizes(struct provider *p, int cqe, uint32_t max_send_wr, uint32_t 
 	p->sq_sig_all = sq_sig_all;
 }
 
+/* How many entries their work requests have room for. */
+void provider_entries(struct provider *p, uint32_t max_send_sge, uint32_t max_recv_sge, uint32_t max_srq_sge)
+{
+	p->max_send_sge = max_send_sge;
+	p->max_recv_sge = max_recv_sge;
+	p->max_srq_sge = max_srq_sge;
+}
+
+/* Has the queue pairs be of a type. */
+void provider_type(struct provider *p, int type) { p->qp.qp_type = p->srq_qp.qp_type = (enum ibv_qp_type)type; }
+
 /* Moves the queue pairs to a state. */
 void provider_state(struct provider *p, int state) { p->qp.state = p->srq_qp.state = (enum ibv_qp_state)state; }
 
@@ -355,16 +381,14 @@ void provider_refuse(struct provider *p, int verb, int refusal)
 	p->refusal = refusal;
 }
 
-/* Puts a completion behind those that were not polled yet. */
 void provider_complete(struct provider *p, uint64_t wr_id, int status, int opcode, uint32_t byte_len, uint32_t qp_num)
 {
-	if (p->gave - p->took == MAX_COMPLETIONS)
-		abort();
-	p->given[p->gave++ % MAX_COMPLETIONS] = (struct ibv_wc){
-		.wr_id = wr_id, .status = (enum ibv_wc_status)status, .opcode = (enum ibv_wc_opcode)opcode,
-		.vendor_err = 0x17, .byte_len = byte_len, .qp_num = qp_num,
-	};
+	give(p, wr_id, status, opcode, byte_len, qp_num);
 }
+
+/* Has each receive complete as soon as it is posted, with lengths from 0 on and
+ * below echo, again and again; 0 is none. */
+void provider_echo(struct provider *p, unsigned echo) { p->echo = echo; }
 
 /* What a device does with a message: the memory must be there. */
 void provider_write(struct provider *p, void *to, int byte, size_t length)
@@ -535,6 +559,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
 	(void)attr, (void)mask;
 	init->cap.max_send_wr = p->max_send_wr;
 	init->cap.max_recv_wr = p->max_recv_wr;
+	init->cap.max_send_sge = p->max_send_sge;
+	init->cap.max_recv_sge = p->max_recv_sge;
 	init->sq_sig_all = p->sq_sig_all;
 	return refuses(p, QUERY_QP);
 }
@@ -544,6 +570,7 @@ int ibv_query_srq(struct ibv_srq *srq, struct ibv_srq_attr *attr)
 	struct provider *p = of(srq->context);
 
 	attr->max_wr = p->max_srq_wr;
+	attr->max_sge = p->max_srq_sge;
 	return refuses(p, QUERY_SRQ);
 }
 

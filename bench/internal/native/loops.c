@@ -83,7 +83,7 @@ struct calls poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got,
 	return (struct calls){i, ticks() - start};
 }
 
-struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_wr *wrs, struct ibv_wc *wcs, int room, long n)
+struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_wr *wrs, struct ibv_wc *wcs, int room, uint64_t mask, long n)
 {
 	struct ibv_recv_wr *bad, *first, **next;
 	int64_t start = ticks();
@@ -94,7 +94,7 @@ struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_w
 		/* What the last poll found is posted again. */
 		next = &first;
 		for (j = 0; j < received; j++) {
-			struct ibv_recv_wr *wr = &wrs[(uint32_t)wcs[j].wr_id];
+			struct ibv_recv_wr *wr = &wrs[wcs[j].wr_id & mask];
 
 			wr->wr_id = wcs[j].wr_id;
 			*next = wr;

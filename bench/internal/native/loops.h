@@ -17,9 +17,9 @@ struct calls post_srq_recv_loop(struct ibv_srq *srq, struct ibv_recv_wr *wr, lon
 struct calls post_send_loop(struct ibv_qp *qp, struct ibv_send_wr *wr, long n);
 struct calls poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got, long n);
 /* Polls for receives, room at a time, and posts them again: work request i of wrs
- * has the buffer of completions whose wr_id has i in its low half. What is found
- * last is not posted again. */
-struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_wr *wrs, struct ibv_wc *wcs, int room, long n);
+ * has the buffer of completions whose wr_id has i in the bits of mask. What is
+ * found last is not posted again. */
+struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_wr *wrs, struct ibv_wc *wcs, int room, uint64_t mask, long n);
 /* Posts of which a refusal is wanted. */
 struct calls post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
 

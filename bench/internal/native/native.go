@@ -52,9 +52,10 @@ func Poll(cq *ibv.CQ, wcs []ibv.WC, got, n int) (good int, ticks int64) {
 }
 
 // Ring polls for len(wcs) receives at a time in C, and posts them again with the
-// work requests that begin at wrs. What is found last, in wcs, is not.
-func Ring(srq *ibv.SRQ, cq *ibv.CQ, wrs *ibv.RecvWR, wcs []ibv.WC, n int) (good int, ticks int64) {
-	return of(C.ring_loop(cSRQ(srq), cCQ(cq), cRecv(wrs), cWC(wcs), C.int(len(wcs)), C.long(n)))
+// work requests that begin at wrs. Which one it was is in the bits of mask of a
+// WRID. What is found last, in wcs, is not posted.
+func Ring(srq *ibv.SRQ, cq *ibv.CQ, wrs *ibv.RecvWR, wcs []ibv.WC, mask uint64, n int) (good int, ticks int64) {
+	return of(C.ring_loop(cSRQ(srq), cCQ(cq), cRecv(wrs), cWC(wcs), C.int(len(wcs)), C.uint64_t(mask), C.long(n)))
 }
 
 func of(c C.struct_calls) (good int, ticks int64) { return int(c.good), int64(c.ticks) }

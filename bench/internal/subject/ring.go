@@ -1,12 +1,15 @@
 package subject
 
 import (
+	"math/bits"
+
 	"github.com/goverbs/goverbs/bench/internal/device"
 	"github.com/goverbs/goverbs/bench/internal/native"
 	"github.com/goverbs/goverbs/ibv"
 )
 
-// ring posts again what was received last, and polls for wrs receives. C has a
+// ring posts again what was received last, and polls for wrs receives, in both of
+// a ring's ways: messages handed out, and completions in C's shape. C has a
 // work request for each buffer of the ring, and keeps the ring's numbers.
 func ring(d device.Device, wrs int) ([]*Subject, error) {
 	r := d.Ring()
@@ -23,6 +26,7 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 		}
 	}
 	wcs, received := make([]ibv.WC, wrs), make([]ibv.Received, wrs)
+	mask := uint64(1)<<bits.Len(uint(r.Recv.Len()-1)) - 1 // of a WRID's bits that are the buffer's number
 	calls := r.Recv.Len() / wrs
 	return share(Subject{
 		Op: Ring, WRs: wrs, Calls: calls,
@@ -35,9 +39,9 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 		},
 	}, []variant{
 		{C, func(n int) (int, int64) {
-			good, ticks := native.Ring(r.SRQ, r.CQ, inC.WR(0), wcs, n)
+			good, ticks := native.Ring(r.SRQ, r.CQ, inC.WR(0), wcs, mask, n)
 			if n > 0 && good == n { // outside of the loop, as everything behind it
-				if err := repost(r.SRQ, inC, wcs); err != nil {
+				if err := repost(r.SRQ, inC, wcs, mask); err != nil {
 					return 0, 0
 				}
 			}
@@ -51,14 +55,31 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
+		{GoverbsList, timed(func(n int) int {
+			for i := range n {
+				got, err := r.Recv.PollWC(wcs)
+				if got != wrs || err != nil {
+					return i
+				}
+				for k := range wcs {
+					if r.Recv.Data(&wcs[k]) == nil {
+						return i
+					}
+				}
+				if r.Recv.ReleaseWC(wcs...) != nil {
+					return i
+				}
+			}
+			return n
+		})},
 	}), nil
 }
 
 // repost posts what C received last.
-func repost(srq *ibv.SRQ, chain *ibv.RecvChain, wcs []ibv.WC) error {
+func repost(srq *ibv.SRQ, chain *ibv.RecvChain, wcs []ibv.WC, mask uint64) error {
 	picked := make([]int, len(wcs))
 	for k, wc := range wcs {
-		picked[k] = int(uint32(wc.WRID))
+		picked[k] = int(wc.WRID & mask)
 		chain.WR(picked[k]).WRID = wc.WRID
 	}
 	// C leaves the links to itself, and a chain has its own.

@@ -1,0 +1,65 @@
+package ibv
+
+// Received is a message that a [RecvRing] hands out, with its buffer.
+type Received struct {
+	// WC is the completion. When it has failed, see [WC.Err], Data is empty. Its WRID
+	// is the ring's own.
+	WC WC
+	// Data is the message, as of [RecvRing.Data]. It is the caller's until Release.
+	Data []byte
+}
+
+// Poll is PollWC that hands out messages: up to len(into) of them, 64 at most.
+// What else completes on the ring's completion queue is not handed out, but in the
+// error, a [ForeignError].
+func (r *RecvRing) Poll(into []Received) (int, error) {
+	wcs := r.wcs[:min(len(into), len(r.wcs))]
+	n, err := r.PollWC(wcs)
+	mask, wrs := r.mask, r.wrs
+	for i := range wcs[:n] {
+		wc := &wcs[i]
+		slot := wc.WRID & mask
+		if slot >= uint64(len(wrs)) || wrs[slot].WRID != wc.WRID {
+			return r.sortOut(into, i, n, err)
+		}
+		m := &into[i]
+		m.WC, m.Data = *wc, r.message(int(slot), wc)
+	}
+	return n, err
+}
+
+// sortOut goes on with the completion at i, of n that were polled, which is not the
+// ring's.
+func (r *RecvRing) sortOut(into []Received, i, n int, err error) (int, error) {
+	foreign := &ForeignError{Op: "poll receive ring"}
+	taken := i
+	for ; i < n; i++ {
+		wc := &r.wcs[i]
+		if !r.has(wc.WRID) {
+			foreign.WCs = append(foreign.WCs, *wc)
+			continue
+		}
+		into[taken] = Received{WC: *wc, Data: r.Data(wc)}
+		taken++
+	}
+	return taken, both(err, foreign)
+}
+
+// Release gives buffers back, as ReleaseWC does.
+func (r *RecvRing) Release(received ...Received) error {
+	mask, lap, wrs, tail := r.mask, r.lap, r.wrs, r.tail
+	if tail == nil {
+		return &ringClosed{"release receive buffer"}
+	}
+	for i := range received {
+		id := received[i].WC.WRID
+		slot := id & mask
+		if slot >= uint64(len(wrs)) || wrs[slot].WRID != id {
+			rest := received[i:]
+			return r.releaseRest(tail, len(rest), func(k int) uint64 { return rest[k].WC.WRID })
+		}
+		tail = giveBack(&wrs[slot], id+lap, tail)
+	}
+	r.tail = tail
+	return nil
+}
