@@ -132,6 +132,112 @@ func TestRingLargerThanTheQueue(t *testing.T) {
 	_, err = ibv.NewRecvRing(r.side(ibv.QPTRC, 1, 4, nil).QP, 4, 64)
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "RESET")
+	_, err = ibv.NewSendRing(qp.QP, 1, 99, 1)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "99 scatter/gather entries")
+	ud := r.side(ibv.QPTUD, 1, 4, nil)
+	require.NoError(t, ud.ToInitUD(port, 1))
+	_, err = ibv.NewRecvRing(ud.QP, 4, 24)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "header")
+}
+
+// Where the queue takes a part of a ring, there is a ring and no error, and nothing
+// is lost: what is flushed comes back, and goes out again.
+func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
+	const buffers = 100
+	r := newRig(t)
+	var ring *ibv.RecvRing
+	t.Cleanup(func() {
+		require.NoError(t, ring.Close())
+		require.ErrorIs(t, ring.Flush(), ibv.ErrRingClosed)
+	})
+	qp := r.side(ibv.QPTRC, 1, buffers, nil)
+	require.NoError(t, qp.ToInit(port, access))
+	others := r.recvChain(64, r.memory(64))
+	accepted, err := others.Post(qp.QP)
+	require.NoError(t, err)
+	require.Equal(t, 64, accepted)
+	ring, err = ibv.NewRecvRing(qp.QP, buffers, 64)
+	require.NoError(t, err)
+	require.ErrorIs(t, ring.Flush(), syscall.ENOMEM)
+
+	// In the error state, all of it completes: that of others first.
+	require.NoError(t, qp.ToErr())
+	deadline := time.Now().Add(patience)
+	wcs := make([]ibv.WC, 64)
+	foreign, own := 0, 0
+	for foreign+own < 64+buffers {
+		require.True(t, time.Now().Before(deadline), "%d of others, %d of the ring", foreign, own)
+		n, err := ring.PollWC(wcs)
+		if err != nil {
+			require.ErrorIs(t, err, syscall.ENOMEM)
+		}
+		for i := range wcs[:n] {
+			require.Equal(t, ibv.WCWRFlushErr, wcs[i].Status)
+			if ring.Data(&wcs[i]) == nil {
+				require.EqualValues(t, foreign, wcs[i].WRID)
+				foreign++
+				continue
+			}
+			require.Empty(t, ring.Data(&wcs[i]))
+			own++
+		}
+		if n > 0 && own < buffers {
+			// Soft-RoCE flushes what was posted since at the next change only.
+			require.NoError(t, ring.Flush())
+			require.NoError(t, qp.ToErr())
+		}
+	}
+	require.Equal(t, 64, foreign)
+}
+
+// PollWC leaves completions in the caller's memory, with all that they say.
+func TestRingWithCompletionsInPlace(t *testing.T) {
+	const messages, buffers, size = 1000, 7, 64
+	r := newRig(t)
+	from := r.memory(1)
+	var ring *ibv.RecvRing
+	t.Cleanup(func() { require.NoError(t, ring.Close()) })
+	sender, receiver := r.pair(buffers, buffers)
+	ring, err := ibv.NewRecvRing(receiver.QP, buffers, size)
+	require.NoError(t, err)
+	sends := r.sendChain(buffers, from, func(int) int { return 8 })
+	for i := range buffers {
+		require.NoError(t, sends.Set(i, 0, ibv.WRSend, ibv.SendSignaled, from.SGE(i*8, 8)))
+	}
+	wcs := make([]ibv.WC, buffers)
+	deadline := time.Now().Add(patience)
+	for received := uint64(0); received < messages; {
+		k := 1 + int(received)%buffers
+		for i := range k {
+			binary.LittleEndian.PutUint64(from.Bytes()[i*8:], received+uint64(i))
+		}
+		require.NoError(t, ring.Flush())
+		_, err := sends.PostRange(sender.QP, 0, k)
+		require.NoError(t, err)
+		for got := 0; got < k; {
+			require.True(t, time.Now().Before(deadline))
+			n, err := ring.PollWC(wcs)
+			require.NoError(t, err)
+			for i := range wcs[:n] {
+				require.NoError(t, wcs[i].Err())
+				require.Equal(t, receiver.QPNum, wcs[i].QPNum)
+				data := ring.Data(&wcs[i])
+				require.Len(t, data, 8)
+				require.Equal(t, size, cap(data))
+				require.Equal(t, received, binary.LittleEndian.Uint64(data))
+				received++
+			}
+			require.NoError(t, ring.ReleaseWC(wcs[:n]...))
+			if n > 0 {
+				require.Nil(t, ring.Data(&wcs[0]), "given back")
+				require.ErrorIs(t, ring.ReleaseWC(wcs[0]), syscall.EINVAL)
+			}
+			got += n
+		}
+		r.poll(sender.send, k)
+	}
 }
 
 // A completion of something else than the ring's receives is told, not handed
@@ -152,7 +258,12 @@ func TestRingOnACompletionQueueThatIsNotItsOwn(t *testing.T) {
 	r.poll(sender.send, 2)
 	in := make([]ibv.Received, 4)
 	n, err := ring.Poll(in)
-	require.ErrorContains(t, err, "not the ring's")
+	var foreign *ibv.ForeignError
+	require.ErrorAs(t, err, &foreign)
+	require.Len(t, foreign.WCs, 1)
+	require.Equal(t, ibv.WCSuccess, foreign.WCs[0].Status)
+	require.EqualValues(t, 8, foreign.WCs[0].ByteLen)
+	require.Equal(t, receiver.QPNum, foreign.WCs[0].QPNum)
 	require.Equal(t, 1, n, "the ring's own is handed out all the same")
 	cq := r.cq(8)
 	qp, err := r.pd.CreateQP(&ibv.QPInitAttr{SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxRecvSGE: 1, MaxSendSGE: 1}})
