@@ -45,3 +45,21 @@ func receive(ring *ibv.RecvRing, messages int, handle func(message []byte)) erro
 	}
 	return nil
 }
+
+// The same with completions where C puts them.
+func ExampleRecvRing_PollWC() {
+	var ring *ibv.RecvRing
+	wcs := make([]ibv.WC, 16)
+	for {
+		got, err := ring.PollWC(wcs)
+		for i := range wcs[:got] {
+			if err := wcs[i].Err(); err != nil {
+				log.Fatal(err)
+			}
+			fmt.Printf("%q\n", ring.Data(&wcs[i]))
+		}
+		if err := errors.Join(err, ring.ReleaseWC(wcs[:got]...)); err != nil {
+			log.Fatal(err)
+		}
+	}
+}

@@ -21,7 +21,8 @@ import (
 // There are two ways to take messages, which may be mixed. Poll and Release hand
 // out each completion with its message. PollWC and ReleaseWC leave completions
 // where C puts them, in memory of the caller's, and Data finds the message of
-// one; that is faster.
+// one; that is faster. The second way does not ask who has polled: completions that
+// the caller has taken off the queue, for several rings, say, are as good.
 type RecvRing struct {
 	wrs  []RecvWR // of chain; work request i is for buffer i
 	mask uint64   // of the bits in a WRID that are the buffer's number
@@ -344,7 +345,7 @@ func (r *RecvRing) posted(result, errno int32, bad uintptr) error {
 	return refusal(r.queue.op(), result, errno, false)
 }
 
-// Close frees the buffers. The queue pair must be closed, or reset, before: until
+// Close frees the buffers: looking at a message is a fault then. The queue pair must be closed, or reset, before: until
 // then the device may write to them. A shared receive queue must be closed. With
 // an error, the ring is as it was. Everything that is done with a closed ring
 // gives [ErrRingClosed], a second Close too.
