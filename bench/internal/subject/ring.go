@@ -9,8 +9,9 @@ import (
 )
 
 // ring posts again what was received last, and polls for wrs receives, in both of
-// a ring's ways: messages handed out, and completions in C's shape. C has a
-// work request for each buffer of the ring, and keeps the ring's numbers.
+// a ring's ways: messages handed out, and completions in C's shape, which are
+// checked, but whose messages nobody looks for, as in C. C has a work request for
+// each buffer of the ring, and keeps the ring's numbers.
 func ring(d device.Device, wrs int) ([]*Subject, error) {
 	r := d.Ring()
 	if r == nil {
@@ -57,16 +58,7 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 		})},
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
-				got, err := r.Recv.PollWC(wcs)
-				if got != wrs || err != nil {
-					return i
-				}
-				for k := range wcs {
-					if r.Recv.Data(&wcs[k]) == nil {
-						return i
-					}
-				}
-				if r.Recv.ReleaseWC(wcs...) != nil {
+				if got, err := r.Recv.PollWC(wcs); got != wrs || err != nil || r.Recv.ReleaseWC(wcs...) != nil {
 					return i
 				}
 			}
