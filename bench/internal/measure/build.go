@@ -5,10 +5,10 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"syscall"
 	"time"
 	"unsafe"
 
+	"github.com/goverbs/goverbs/bench/internal/cputime"
 	"github.com/goverbs/goverbs/bench/internal/subject"
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -30,63 +30,73 @@ const (
 	words       = longChain * int(unsafe.Sizeof(ibv.RecvWR{})+unsafe.Sizeof(ibv.SGE{})) / 8
 )
 
+// shortest is how long the shortest of these takes on a fast machine.
+const shortest = 2 * time.Millisecond
+
 // building measures a chain of a million receives, by the time that the
 // processor spends on it: it takes long enough for others to interrupt it.
 func building(w io.Writer) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	var build, buildEach, patch, fillNew, fillOld []float64
+	clock, err := cputime.Choose(shortest)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, "builds-timed-by: %s, whose steps are %v\n", clock.Name, clock.Resolution)
 	// Nothing here looks at the memory that is registered.
 	mr := &ibv.MR{Length: longChain * bufferSize, LKey: 1}
-	for range buildRounds {
-		runtime.GC() // so that all of it is new memory, each time
-		start := threadTime()
-		chain, err := mr.RecvChain(longChain, bufferSize)
-		if err != nil {
-			return err
-		}
-		build = append(build, each(start))
-		runtime.KeepAlive(chain)
-		chain = nil
-
+	var chain *ibv.RecvChain
+	var block []uint64
+	// What it was is dropped first, so that all of it is new memory, each time.
+	drop := func() {
+		chain, block = nil, nil
 		runtime.GC()
-		start = threadTime()
-		chain, err = ibv.NewRecvChain(longChain, 1)
-		if err != nil {
-			return err
-		}
-		if err := set(chain, 0); err != nil {
-			return err
-		}
-		buildEach = append(buildEach, each(start))
-		start = threadTime()
-		if err := set(chain, 1); err != nil {
-			return err
-		}
-		patch = append(patch, each(start))
-		runtime.KeepAlive(chain)
-		chain = nil
-
-		runtime.GC()
-		start = threadTime()
-		block := make([]uint64, words)
-		fill(block, 0)
-		fillNew = append(fillNew, each(start))
-		start = threadTime()
-		fill(block, 1)
-		fillOld = append(fillOld, each(start))
-		runtime.KeepAlive(block)
 	}
-	for _, m := range []struct {
-		op, impl string
-		samples  []float64
+	works := []struct {
+		ops     []string // that it is a figure of
+		impl    string
+		prepare func()
+		work    func() error
 	}{
-		{Build, subject.Goverbs, build}, {Build, Fill, fillNew},
-		{BuildEach, subject.Goverbs, buildEach}, {BuildEach, Fill, fillNew},
-		{Patch, subject.Goverbs, patch}, {Patch, Fill, fillOld},
-	} {
-		slices.Sort(m.samples)
-		fmt.Fprintf(w, "Benchmark%s/impl=%s/wr=%d\t%d\t%.2f ns/op\n", m.op, m.impl, longChain, buildRounds*longChain, m.samples[buildRounds/2])
+		{[]string{Build}, subject.Goverbs, drop, func() (err error) {
+			chain, err = mr.RecvChain(longChain, bufferSize)
+			return err
+		}},
+		{[]string{BuildEach}, subject.Goverbs, drop, func() (err error) {
+			if chain, err = ibv.NewRecvChain(longChain, 1); err != nil {
+				return err
+			}
+			return set(chain, 0)
+		}},
+		{[]string{Patch}, subject.Goverbs, nil, func() error { return set(chain, 1) }},
+		{[]string{Build, BuildEach}, Fill, drop, func() error {
+			block = make([]uint64, words)
+			fill(block, 0)
+			return nil
+		}},
+		{[]string{Patch}, Fill, nil, func() error {
+			fill(block, 1)
+			return nil
+		}},
+	}
+	samples := make([][]float64, len(works))
+	for range buildRounds {
+		for i, m := range works {
+			took, err := clock.Time(m.prepare, m.work)
+			if err != nil {
+				return err
+			}
+			samples[i] = append(samples[i], float64(took.Nanoseconds())/longChain)
+		}
+	}
+	for i, m := range works {
+		slices.Sort(samples[i])
+		for _, op := range m.ops {
+			name := fmt.Sprintf("%s/impl=%s/wr=%d", op, m.impl, longChain)
+			if err := result(w, name, buildRounds*longChain, samples[i][buildRounds/2], ""); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -107,19 +117,4 @@ func fill(block []uint64, start uint64) {
 	for i := range block {
 		block[i] = start + uint64(i)
 	}
-}
-
-// each is the nanoseconds since start for each work request.
-func each(start time.Duration) float64 {
-	return float64((threadTime() - start).Nanoseconds()) / longChain
-}
-
-// threadTime is the time that the processor has spent on this thread.
-func threadTime() time.Duration {
-	const thread = 1 // RUSAGE_THREAD
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(thread, &usage); err != nil {
-		panic(err) // Linux has known it for long
-	}
-	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }

@@ -4,6 +4,7 @@ package measure
 import (
 	"fmt"
 	"io"
+	"math"
 	"math/rand/v2"
 	"slices"
 
@@ -46,8 +47,9 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "Benchmark%s/%s\t%d\t%.2f ns/op\t%.2g allocs/op\n",
-					s.Op, s.Name(), rounds*s.Calls, s.Nanoseconds(medians[i], tickLength), allocs)
+				if err := result(w, s.Op+"/"+s.Name(), rounds*s.Calls, s.Nanoseconds(medians[i], tickLength), fmt.Sprintf("\t%.2g allocs/op", allocs)); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -64,6 +66,19 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	}
 	return nil
 }
+
+// result writes a line as go test does. A time of nothing is none: whatever it
+// was measured with did not tell.
+func result(w io.Writer, name string, n int, ns float64, more string) error {
+	if math.IsNaN(ns) || math.IsInf(ns, 0) || ns < leastTime {
+		return fmt.Errorf("%s took %g ns, which no operation does: the clock does not tell", name, ns)
+	}
+	_, err := fmt.Fprintf(w, "Benchmark%s\t%d\t%.2f ns/op%s\n", name, n, ns, more)
+	return err
+}
+
+// leastTime is the nanoseconds that are printed as something.
+const leastTime = 0.01
 
 // warmProcess makes rounds that do not count, enough of them for the garbage
 // collector to have worked. Some implementations allocate, and the first touch of

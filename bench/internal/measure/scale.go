@@ -77,10 +77,15 @@ func scalingTo(w io.Writer, n int, tickLength float64, rounds int) (err error) {
 			ticksC, ticksGo = append(ticksC, c...), append(ticksGo, g...)
 		}
 	}
-	for s, ticks := range map[*subject.Subject][]int64{inC[0]: ticksC, inGo[0]: ticksGo} {
-		slices.Sort(ticks)
-		fmt.Fprintf(w, "Benchmark%s/impl=%s/goroutines=%d\t%d\t%.2f ns/op\n",
-			Scale, s.Impl, n, len(ticks)*s.Calls, s.Nanoseconds(ticks[len(ticks)/2], tickLength))
+	for _, m := range []struct {
+		s     *subject.Subject
+		ticks []int64
+	}{{inC[0], ticksC}, {inGo[0], ticksGo}} {
+		slices.Sort(m.ticks)
+		name := fmt.Sprintf("%s/impl=%s/goroutines=%d", Scale, m.s.Impl, n)
+		if err := result(w, name, len(m.ticks)*m.s.Calls, m.s.Nanoseconds(m.ticks[len(m.ticks)/2], tickLength), ""); err != nil {
+			return err
+		}
 	}
 	return nil
 }

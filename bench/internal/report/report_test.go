@@ -93,6 +93,7 @@ func TestWrongInput(t *testing.T) {
 		"device: stub\nBenchmarkPostRecv/impl=c 1 9 ns/op\n",
 		"device: stub\nBenchmarkPostRecv/impl=c/wr=many 1 9 ns/op\n",
 		"device: stub\nBenchmarkPostRecv/impl=c/wr=1 1 nine ns/op\n",
+		"device: stub\nBenchmarkPostRecv/impl=c/wr=1 1 0 ns/op\n",
 	} {
 		require.Error(t, new(Samples).Read(strings.NewReader(text), "wrong"), text)
 	}

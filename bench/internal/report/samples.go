@@ -42,6 +42,10 @@ func (s *Samples) Read(r io.Reader, name string) error {
 			if err != nil {
 				return fmt.Errorf("%s: %s: %w", name, record.Name, err)
 			}
+			// A value of 0 keeps the unit that it was printed with.
+			if v, ok := record.Value("ns/op"); ok && v == 0 {
+				return fmt.Errorf("%s: %s took no time: whatever it was measured with did not tell", name, record.Name)
+			}
 			if v, ok := record.Value("sec/op"); ok {
 				s.ns[k] = append(s.ns[k], v*1e9)
 			}
