@@ -37,6 +37,10 @@ type Device interface {
 	DropCompletions() error
 	// Ring is a receive ring, or nil where there can be none.
 	Ring() *Ring
+	// Pair makes two queue pairs that are connected to each other, RC or UD, for
+	// rounds of so many messages of size bytes, a multiple of 8. It is nil where
+	// there can be none. Close closes it.
+	Pair(typ ibv.QPType, messages, size int) (*Pair, error)
 
 	Close() error
 }

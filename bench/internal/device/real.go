@@ -27,8 +27,10 @@ type real struct {
 	srq  *ibv.SRQ
 	loop *loop
 	ring *ring
-	fill *ibv.RecvChain
-	wcs  []ibv.WC
+	// pairs are those that were asked for.
+	pairs []*Pair
+	fill  *ibv.RecvChain
+	wcs   []ibv.WC
 }
 
 // loop is a queue pair that is its own peer and receives from the shared
@@ -239,6 +241,9 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 // Close closes what there is.
 func (d *real) Close() error {
 	errs := []error{d.ring.close(), d.loop.close()}
+	for _, p := range d.pairs {
+		errs = append(errs, p.A.close(), p.B.close())
+	}
 	if d.srq != nil {
 		errs = append(errs, d.srq.Close())
 	}

@@ -64,6 +64,9 @@ func (s Stub) DropCompletions() error { return drop(s.CQ(), make([]ibv.WC, 64)) 
 // Ring is nil: nobody sends to the stub, nor can memory be registered.
 func (Stub) Ring() *Ring { return nil }
 
+// Pair is nil: there is nobody to carry messages.
+func (Stub) Pair(ibv.QPType, int, int) (*Pair, error) { return nil, nil }
+
 // Close frees the objects.
 func (s Stub) Close() error {
 	s.Provider.Close()

@@ -16,10 +16,15 @@ import (
 // warmUp is the rounds that do not count.
 const warmUp = 2
 
+// pairs is how many rounds are made of operations that are compared round by
+// round, in each process.
+const pairs = 20
+
 // Batch measures everything that this process can, and writes the medians as go
 // test does. For an operation on chains of one length, rounds of all
 // implementations alternate, so that what disturbs the machine disturbs all of
-// them, and the median leaves out the rounds that it hit.
+// them, and the median leaves out the rounds that it hit. Of some operations, all
+// rounds are written: see [subject.Paired].
 //
 // If ops are given, only those are measured.
 func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
@@ -38,7 +43,11 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 			if err != nil {
 				return err
 			}
-			medians, err := alternate(subjects, rounds)
+			n := rounds
+			if subject.Paired(op) {
+				n = pairs
+			}
+			samples, err := alternate(subjects, n)
 			if err != nil {
 				return err
 			}
@@ -47,8 +56,15 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 				if err != nil {
 					return err
 				}
-				if err := result(w, s.Op+"/"+s.Name(), rounds*s.Calls, s.Nanoseconds(medians[i], tickLength), fmt.Sprintf("\t%.2g allocs/op", allocs)); err != nil {
-					return err
+				rounds := samples[i]
+				if !subject.Paired(op) {
+					rounds = []int64{median(rounds)}
+				}
+				for _, ticks := range rounds {
+					ns, more := s.Nanoseconds(ticks, tickLength), fmt.Sprintf("\t%.2g allocs/op", allocs)
+					if err := result(w, s.Op+"/"+s.Name(), n/len(rounds)*s.Calls, ns, more); err != nil {
+						return err
+					}
 				}
 			}
 		}
@@ -93,10 +109,10 @@ func warmProcess(d device.Device) error {
 	return err
 }
 
-// alternate makes rounds of all subjects in turn and returns the median ticks of
-// each. The order is random: whatever a round leaves behind in the caches, it
+// alternate makes rounds of all subjects in turn and returns the ticks of each
+// one's. The order is random: whatever a round leaves behind in the caches, it
 // leaves to all of the others.
-func alternate(subjects []*subject.Subject, rounds int) ([]int64, error) {
+func alternate(subjects []*subject.Subject, rounds int) ([][]int64, error) {
 	samples := make([][]int64, len(subjects))
 	for round := range warmUp + rounds {
 		for _, i := range rand.Perm(len(subjects)) {
@@ -109,10 +125,7 @@ func alternate(subjects []*subject.Subject, rounds int) ([]int64, error) {
 			}
 		}
 	}
-	medians := make([]int64, len(subjects))
-	for i, v := range samples {
-		slices.Sort(v)
-		medians[i] = v[len(v)/2]
-	}
-	return medians, nil
+	return samples, nil
 }
+
+func median(ticks []int64) int64 { return slices.Sorted(slices.Values(ticks))[len(ticks)/2] }

@@ -21,13 +21,21 @@ const (
 	PollEmpty    = "PollEmpty"
 	Poll         = "Poll" // completions are there
 	Ring         = "Ring" // completions are there, and their receives are posted again
+
+	// Messages between two queue pairs, one after the other or many under way.
+	PingPongRC    = "PingPongRC"
+	PingPongUD    = "PingPongUD"
+	MessageRateRC = "MessageRateRC"
+	MessageRateUD = "MessageRateUD"
 )
 
 // Implementations, in the order of reports.
 const (
 	C           = "c"                // the loop in C
+	CAgain      = "c-again"          // the same, with objects of its own: what the measuring itself can tell
 	Goverbs     = "goverbs"          // chain.Post
 	GoverbsList = "goverbs-list"     // qp.PostRecv and its like, with C's shape
+	GoverbsRing = "goverbs-ring"     // a ring for sends and one for receives
 	Fallback    = "goverbs-fallback" // chain.Post where there is no direct call
 	Cgo         = "cgo"              // integers in, the result by value
 	CgoTyped    = "cgo-typed"        // typed pointers and &bad
@@ -51,8 +59,9 @@ const PortableEnv = portableEnv + "=portable"
 // Subject is one implementation of an operation on chains of one length.
 type Subject struct {
 	Op, Impl string
-	WRs      int // in a call
-	Calls    int // in a round
+	WRs      int // in a call; 0 of a message
+	Bytes    int // of a message
+	Calls    int // in a round: messages there and back, or one way
 
 	before func() error // brings about the state that a round starts in
 	calls  calls
@@ -65,7 +74,12 @@ type Subject struct {
 type calls func(n int) (good int, ticks int64)
 
 // Name is what go test calls it.
-func (s *Subject) Name() string { return fmt.Sprintf("impl=%s/wr=%d", s.Impl, s.WRs) }
+func (s *Subject) Name() string {
+	if s.Bytes > 0 {
+		return fmt.Sprintf("impl=%s/bytes=%d", s.Impl, s.Bytes)
+	}
+	return fmt.Sprintf("impl=%s/wr=%d", s.Impl, s.WRs)
+}
 
 // attempts is how often a round is made that can be repeated.
 const attempts = 10
@@ -115,29 +129,33 @@ func (s *Subject) round() (elapsed int64, good int, err error) {
 }
 
 // Of makes the subjects for an operation: those implementations that this
-// process can measure, on chains of one length. There are none where the device
-// cannot do it.
-func Of(d device.Device, op string, wrs int) ([]*Subject, error) {
+// process can measure, on chains of one length, or with messages of one. There are
+// none where the device cannot do it.
+func Of(d device.Device, op string, length int) ([]*Subject, error) {
 	var all []*Subject
 	var err error
 	switch op {
 	case PostRecv:
-		all, err = postRecv(d, wrs)
+		all, err = postRecv(d, length)
 	case PostSRQRecv:
-		all, err = postSRQRecv(d, wrs)
+		all, err = postSRQRecv(d, length)
 	case PostSend:
-		all, err = postSend(d, wrs)
+		all, err = postSend(d, length)
 	case PostRecvFull:
-		all, err = postRecvFull(d, wrs)
+		all, err = postRecvFull(d, length)
 	case PollEmpty:
-		all = pollEmpty(d, wrs)
+		all = pollEmpty(d, length)
 	case Poll:
-		all = poll(d, wrs)
+		all = poll(d, length)
 	case Ring:
-		all, err = ring(d, wrs)
+		all, err = ring(d, length)
+	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
+		if !portable { // there, only what concerns posts and polls is told
+			all, err = traffic(d, op, length)
+		}
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s/wr=%d: %w", op, wrs, err)
+		return nil, fmt.Errorf("%s of %d: %w", op, length, err)
 	}
 	var here []*Subject
 	for _, s := range all {
@@ -153,20 +171,33 @@ func Of(d device.Device, op string, wrs int) ([]*Subject, error) {
 	return here, nil
 }
 
-// Lengths is the chain lengths that make sense for an operation.
+// Lengths is the lengths that make sense for an operation: of chains, or of
+// messages in bytes.
 func Lengths(op string) []int {
 	switch op {
 	case PostRecvFull, PollEmpty:
 		return []int{1}
 	case Ring:
 		return []int{1, 4, 16, 64} // a ring takes no more at a time
+	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
+		return []int{messageSize}
 	}
 	return Chains
 }
 
 // Operations is all of them.
 func Operations() []string {
-	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring}
+	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD}
+}
+
+// Paired reports whether rounds of an operation are to be compared one by one: they
+// are few and long.
+func Paired(op string) bool {
+	switch op {
+	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
+		return true
+	}
+	return false
 }
 
 // variant is one implementation: the calls that it makes.
