@@ -23,6 +23,12 @@ func BenchmarkPollEmpty(b *testing.B)    { benchmark(b, subject.PollEmpty) }
 func BenchmarkPoll(b *testing.B)         { benchmark(b, subject.Poll) }
 func BenchmarkRing(b *testing.B)         { benchmark(b, subject.Ring) }
 
+// Messages need a device: -args -device rxe0.
+func BenchmarkPingPongRC(b *testing.B)    { benchmark(b, subject.PingPongRC) }
+func BenchmarkPingPongUD(b *testing.B)    { benchmark(b, subject.PingPongUD) }
+func BenchmarkMessageRateRC(b *testing.B) { benchmark(b, subject.MessageRateRC) }
+func BenchmarkMessageRateUD(b *testing.B) { benchmark(b, subject.MessageRateUD) }
+
 // benchmark makes whole rounds, at least b.N calls, and reports the median
 // round. What empties the queue between the rounds does not count.
 func benchmark(b *testing.B, op string) {
@@ -70,7 +76,7 @@ func TestNothingIsAllocated(t *testing.T) {
 			subjects, err := subject.Of(d, op, wrs)
 			require.NoError(t, err)
 			for _, s := range subjects {
-				if s.Impl != subject.Goverbs && s.Impl != subject.GoverbsList {
+				if !slices.Contains(subject.Ours, s.Impl) {
 					continue
 				}
 				allocs, err := s.Allocs()

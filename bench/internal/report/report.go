@@ -39,6 +39,7 @@ func (s *Samples) Write(w io.Writer, plot string) error {
 		for _, t := range titles {
 			s.writeTable(w, device, t.op, t.title, t.note)
 		}
+		s.writeTraffic(w, device)
 	}
 	fmt.Fprintf(w, "\n## Method\n\n%s", method)
 	fmt.Fprintf(w, "\nThis run: %s, %s, %s; %s.\n", s.value("goos"), s.value("goarch"), s.value("go"), s.value("machine"))

@@ -26,6 +26,15 @@ BenchmarkPostRecv/impl=goverbs/wr=4	100	24.00 ns/op	0 allocs/op
 device: rxe0
 BenchmarkPostRecv/impl=c/wr=1	100	20.00 ns/op	0 allocs/op
 BenchmarkPostRecv/impl=goverbs/wr=1	100	24.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=c/bytes=64	256	1000.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=c/bytes=64	256	2000.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=c/bytes=64	256	4000.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs/bytes=64	256	1010.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs/bytes=64	256	2100.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs/bytes=64	256	4040.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs-ring/bytes=64	256	1050.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs-ring/bytes=64	256	2100.00 ns/op	0 allocs/op
+BenchmarkPingPongRC/impl=goverbs-ring/bytes=64	256	4120.00 ns/op	0 allocs/op
 machine: 4 processors
 device: stub
 BenchmarkPostRecv/impl=c/wr=1	100	8.00 ns/op	0 allocs/op
@@ -52,8 +61,11 @@ func TestWrite(t *testing.T) {
 		"| a post of 1, ns more than C | ≤ 2.5 | 3.2 | **missed** |\n",
 		"| a post of 1, times faster than cgo | ≥ 3 | 2.903 | **missed** |\n",
 		"| a post of 1, times faster than purego | ≥ 8 | 9.677 | met |\n",
-		"| allocations of any post or poll, also onto a full queue | 0 | 0 | met |\n",
+		"| allocations of any post, poll or message, also onto a full queue | 0 | 0 | met |\n",
 		"| 1000000 | 3 | 6 (2.00) |\n",
+		"| ping-pong, RC | 64 | 3 | 2000 | | 1.010 (1.010 to 1.050) | 1.050 (1.030 to 1.050) |\n",
+		"| ping-pong, RC, 64 bytes, by chains, times C | ≤ 1.02 | 1.01 | met |\n",
+		"| ping-pong, RC, 64 bytes, by rings, times C | ≤ 1.03 | 1.05 | **missed** |\n",
 		"This run: linux, amd64, go1.26.8; 4 processors.",
 	} {
 		require.Contains(t, page.String(), want)
@@ -63,7 +75,7 @@ func TestWrite(t *testing.T) {
 
 func TestAllocationsAreSeen(t *testing.T) {
 	s := read(t, "device: rxe0\nBenchmarkPoll/impl=goverbs/wr=1 1 9 ns/op 0.5 allocs/op\nBenchmarkPoll/impl=goverbs/wr=4 1 9 ns/op 0 allocs/op\n")
-	require.Equal(t, []target{{"allocations of any post or poll, also onto a full queue", "0", "0.5", false}}, s.targets("rxe0"))
+	require.Equal(t, []target{{"allocations of any post, poll or message, also onto a full queue", "0", "0.5", false}}, s.targets("rxe0"))
 }
 
 func TestPlot(t *testing.T) {

@@ -98,14 +98,25 @@ func median(v []float64) (float64, bool) {
 }
 
 // compared is the median of what one median of a process is to another of the
-// same process. That says more than comparing medians of all, because processors
-// are shared and get faster and slower.
+// same process, or one round to another of the same turn. That says more than
+// comparing medians of all, because processors are shared and get faster and
+// slower.
 func (s *Samples) compared(a, b key, to func(a, b float64) float64) (float64, bool) {
+	return median(s.comparisons(a, b, to))
+}
+
+func (s *Samples) comparisons(a, b key, to func(a, b float64) float64) []float64 {
 	var all []float64
 	for i := range min(len(s.ns[a]), len(s.ns[b])) {
 		all = append(all, to(s.ns[a][i], s.ns[b][i]))
 	}
-	return median(all)
+	return all
+}
+
+// most is between what 8 in 10 of the values are.
+func most(v []float64) (low, high float64) {
+	v = slices.Sorted(slices.Values(v))
+	return v[len(v)/10], v[len(v)-1-len(v)/10]
 }
 
 func times(a, b float64) float64 { return a / b }

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/goverbs/goverbs/bench/internal/subject"
 )
@@ -20,8 +21,9 @@ func (s *Samples) targets(device string) []target {
 	var all []target
 	// add adds a target about how one implementation compares with another, if
 	// both were measured.
+	dimension := "wr"
 	add := func(claim, op string, n int, a, b string, to func(a, b float64) float64, wanted string, met func(v float64) bool) {
-		if v, ok := s.compared(key{device, op, a, "wr", n}, key{device, op, b, "wr", n}, to); ok {
+		if v, ok := s.compared(key{device, op, a, dimension, n}, key{device, op, b, dimension, n}, to); ok {
 			all = append(all, target{claim, wanted, fmt.Sprintf("%.4g", v), met(v)})
 		}
 	}
@@ -46,8 +48,21 @@ func (s *Samples) targets(device string) []target {
 		add(fmt.Sprintf("a post of %d, times faster than %s", t.n, t.than), subject.PostRecv, t.n, t.than, subject.Goverbs, times,
 			fmt.Sprintf("≥ %.0f", t.limit), func(v float64) bool { return v >= t.limit })
 	}
+	for _, t := range traffics {
+		var sizes []int
+		dimension, sizes = s.numbers(device, t.op)
+		for _, size := range sizes {
+			for _, by := range []struct {
+				impl, how string
+				limit     float64
+			}{{subject.Goverbs, "chains", 1.02}, {subject.GoverbsRing, "rings", 1.03}} {
+				add(fmt.Sprintf("%s, %d bytes, by %s, times C", t.title, size, by.how), t.op, size, by.impl, subject.C, times,
+					fmt.Sprintf("≤ %.2f", by.limit), func(v float64) bool { return v <= by.limit })
+			}
+		}
+	}
 	if allocs, ok := s.mostAllocs(device); ok {
-		all = append(all, target{"allocations of any post or poll, also onto a full queue", "0", fmt.Sprintf("%.3g", allocs), allocs == 0})
+		all = append(all, target{"allocations of any post, poll or message, also onto a full queue", "0", fmt.Sprintf("%.3g", allocs), allocs == 0})
 	}
 	return all
 }
@@ -55,7 +70,7 @@ func (s *Samples) targets(device string) []target {
 // mostAllocs is the most allocations that an operation of goverbs has made.
 func (s *Samples) mostAllocs(device string) (most float64, ok bool) {
 	for k, values := range s.allocs {
-		if k.device != device || k.impl != subject.Goverbs && k.impl != subject.GoverbsList {
+		if k.device != device || !slices.Contains(subject.Ours, k.impl) {
 			continue
 		}
 		for _, v := range values {

@@ -43,6 +43,9 @@ const (
 	Purego      = "purego"           // purego.SyscallN
 )
 
+// Ours is the implementations that are goverbs.
+var Ours = []string{Goverbs, GoverbsList, GoverbsRing}
+
 // Chains is the lengths of chains.
 var Chains = []int{1, 4, 16, 64, 256}
 
