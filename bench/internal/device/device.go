@@ -41,8 +41,18 @@ type Device interface {
 	// rounds of so many messages of size bytes, a multiple of 8. It is nil where
 	// there can be none. Close closes it.
 	Pair(typ ibv.QPType, messages, size int) (*Pair, error)
+	// Endless is for loops that never end by themselves.
+	Endless() (*Endless, error)
 
 	Close() error
+}
+
+// Endless is a queue pair whose send queue does not fill, and a completion queue
+// that stays empty.
+type Endless struct {
+	QP    *ibv.QP
+	Sends *ibv.SendChain // a post of them takes about a microsecond, or a system call
+	CQ    *ibv.CQ
 }
 
 // Open opens the device of that name, or makes a [Stub] for "".

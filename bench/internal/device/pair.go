@@ -88,6 +88,24 @@ func (d *real) Pair(typ ibv.QPType, messages, size int) (*Pair, error) {
 	return p, nil
 }
 
+// Endless is a UD queue pair that sends to one without receives, where messages are
+// dropped. None is signalled.
+func (d *real) Endless() (*Endless, error) {
+	pair, err := d.Pair(ibv.QPTUD, 1, 64)
+	if err != nil {
+		return nil, err
+	}
+	e := &Endless{QP: pair.A.QP, CQ: pair.A.SendCQ}
+	if e.Sends, err = ibv.NewSendChain(1, 1); err != nil {
+		return nil, err
+	}
+	if err := e.Sends.Set(0, 0, ibv.WRSend, 0, pair.A.Out(0)); err != nil {
+		return nil, err
+	}
+	pair.A.Address(e.Sends.WR(0))
+	return e, nil
+}
+
 // open makes what an end has.
 func (d *real) open(e *End, typ ibv.QPType, messages int) (err error) {
 	if typ == ibv.QPTUD {

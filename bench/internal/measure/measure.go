@@ -20,22 +20,32 @@ const warmUp = 2
 // round, in each process.
 const pairs = 20
 
-// Batch measures everything that this process can, and writes the medians as go
+// Operations is all that can be measured.
+func Operations() []string { return append(subject.Operations(), Scale, Build, Preempt) }
+
+// Batch measures those operations that this process can, and writes the medians as go
 // test does. For an operation on chains of one length, rounds of all
 // implementations alternate, so that what disturbs the machine disturbs all of
 // them, and the median leaves out the rounds that it hit. Of some operations, all
 // rounds are written: see [subject.Paired].
 //
-// If ops are given, only those are measured.
+// [Preempt] wants a process of its own.
 func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	fmt.Fprintf(w, "device: %s\n", d.Name())
 	tickLength := ticks.Length()
+	if slices.Contains(ops, Preempt) {
+		if err := preemption(w, d); err != nil {
+			return err
+		}
+	}
+	if !slices.ContainsFunc(ops, func(op string) bool { return op != Preempt }) {
+		return nil
+	}
 	if err := warmProcess(d); err != nil {
 		return err
 	}
-	wanted := func(op string) bool { return len(ops) == 0 || slices.Contains(ops, op) }
 	for _, op := range subject.Operations() {
-		if !wanted(op) {
+		if !slices.Contains(ops, op) {
 			continue
 		}
 		for _, wrs := range subject.Lengths(op) {
@@ -72,12 +82,12 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	if d.Name() != device.StubName {
 		return nil // the rest needs no device
 	}
-	if wanted(Scale) {
+	if slices.Contains(ops, Scale) {
 		if err := scaling(w, tickLength, rounds); err != nil {
 			return err
 		}
 	}
-	if wanted(Build) {
+	if slices.Contains(ops, Build) {
 		return building(w)
 	}
 	return nil

@@ -1,6 +1,7 @@
 #include "stub.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@
  * for the process's own threads. */
 struct ring {
 	pthread_spinlock_t lock;
-	unsigned mask, max_sge;
+	unsigned mask, limit, max_sge; /* full when more than limit are in it */
 	size_t stride;
 	char *slots;
 	_Alignas(64) _Atomic unsigned producer;
@@ -52,7 +53,7 @@ static int ring_init(struct ring *r, unsigned order, unsigned max_sge, size_t he
 
 	for (r->stride = 64; r->stride < need; r->stride *= 2)
 		;
-	r->mask = (1u << order) - 1;
+	r->mask = r->limit = (1u << order) - 1;
 	r->max_sge = max_sge;
 	r->slots = aligned_alloc(4096, r->stride << order);
 	if (!r->slots)
@@ -64,7 +65,7 @@ static int ring_init(struct ring *r, unsigned order, unsigned max_sge, size_t he
 
 static inline int ring_full(struct ring *r, unsigned producer)
 {
-	return producer - atomic_load_explicit(&r->consumer, memory_order_acquire) > r->mask;
+	return producer - atomic_load_explicit(&r->consumer, memory_order_acquire) > r->limit;
 }
 
 static inline void *ring_slot(struct ring *r, unsigned at) { return r->slots + (at & r->mask) * r->stride; }
@@ -240,6 +241,11 @@ static unsigned take(struct ring *r)
 unsigned stub_take_recvs(struct stub *s) { return take(&s->recv); }
 unsigned stub_take_srq_recvs(struct stub *s) { return take(&s->srq_recv); }
 unsigned stub_take_sends(struct stub *s) { return take(&s->send); }
+
+void stub_never_full(struct stub *s)
+{
+	s->recv.limit = s->srq_recv.limit = s->send.limit = UINT_MAX;
+}
 
 void stub_complete(struct stub *s, unsigned n)
 {

@@ -56,3 +56,7 @@ func (p *Provider) TakeSends() int { return int(C.stub_take_sends(p.c)) }
 // Complete puts n completions onto the completion queue, or as many as it has
 // room for.
 func (p *Provider) Complete(n int) { C.stub_complete(p.c, C.uint(n)) }
+
+// NeverFull has posts never find a full queue from now on, as if a device were
+// fast enough for any.
+func (p *Provider) NeverFull() { C.stub_never_full(p.c) }

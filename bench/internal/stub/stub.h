@@ -22,5 +22,7 @@ unsigned stub_take_recvs(struct stub *s);
 unsigned stub_take_srq_recvs(struct stub *s);
 unsigned stub_take_sends(struct stub *s);
 void stub_complete(struct stub *s, unsigned n);
+/* From now on, what is posted takes the place of what was posted long before. */
+void stub_never_full(struct stub *s);
 
 #endif
