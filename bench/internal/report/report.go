@@ -40,8 +40,12 @@ func (s *Samples) Write(w io.Writer, plot string) error {
 			s.writeTable(w, device, t.op, t.title, t.note)
 		}
 		s.writeTraffic(w, device)
+		s.writePreemption(w, device)
 	}
 	fmt.Fprintf(w, "\n## Method\n\n%s", method)
+	if by := s.value("builds-timed-by"); by != "" {
+		fmt.Fprintf(w, "\nLong chains are timed by the %s.\n", by)
+	}
 	fmt.Fprintf(w, "\nThis run: %s, %s, %s; %s.\n", s.value("goos"), s.value("goarch"), s.value("go"), s.value("machine"))
 	return nil
 }
@@ -77,7 +81,7 @@ func (s *Samples) devices() []string {
 	return devices
 }
 
-// value is what the machine says of itself.
+// value is what the machine says of itself, or nothing.
 func (s *Samples) value(name string) string {
 	devices := s.devices()
 	slices.Reverse(devices) // a guest's kernel hides much of the machine
@@ -86,5 +90,5 @@ func (s *Samples) value(name string) string {
 			return v
 		}
 	}
-	return name + " unknown"
+	return ""
 }

@@ -38,6 +38,13 @@ BenchmarkPingPongRC/impl=goverbs-ring/bytes=64	256	4120.00 ns/op	0 allocs/op
 machine: 4 processors
 device: stub
 BenchmarkPostRecv/impl=c/wr=1	100	8.00 ns/op	0 allocs/op
+BenchmarkStop/impl=none/procs=2	400	448.00 ns/op	1572864 worst-ns/op
+BenchmarkSlice/impl=none/procs=1	50	139.00 ns/op	2563 worst-ns/op
+BenchmarkStop/impl=post/procs=2	400	40960.00 ns/op	2572864 worst-ns/op
+BenchmarkSlice/impl=post/procs=1	50	20000000 ns/op	20100000 worst-ns/op
+BenchmarkStop/impl=poll/procs=2	400	40960.00 ns/op	5572864 worst-ns/op
+BenchmarkSlice/impl=poll/procs=1	50	20000000 ns/op	20100000 worst-ns/op
+builds-timed-by: thread CPU clock, whose steps are 331ns
 BenchmarkBuild/impl=goverbs/wr=1000000	100	6.00 ns/op
 BenchmarkBuild/impl=memory-fill/wr=1000000	100	3.00 ns/op
 `
@@ -66,6 +73,10 @@ func TestWrite(t *testing.T) {
 		"| ping-pong, RC | 64 | 3 | 2000 | | 1.010 (1.010 to 1.050) | 1.050 (1.030 to 1.050) |\n",
 		"| ping-pong, RC, 64 bytes, by chains, times C | ≤ 1.02 | 1.01 | met |\n",
 		"| ping-pong, RC, 64 bytes, by rings, times C | ≤ 1.03 | 1.05 | **missed** |\n",
+		"| nothing: it has ended | 448 ns | 1.57 ms | 139 ns | 2.56 µs |  |\n",
+		"| posts | 41 µs | 2.57 ms | 20 ms | 20.1 ms | met |\n",
+		"| polls, and finds nothing | 41 µs | 5.57 ms | 20 ms | 20.1 ms | **missed** |\n",
+		"\nLong chains are timed by the thread CPU clock, whose steps are 331ns.\n",
 		"This run: linux, amd64, go1.26.8; 4 processors.",
 	} {
 		require.Contains(t, page.String(), want)

@@ -24,6 +24,7 @@ type key struct {
 type Samples struct {
 	ns     map[key][]float64
 	allocs map[key][]float64
+	worst  map[key]float64   // nanoseconds, where that was measured too
 	config map[string]string // device/key to value
 }
 
@@ -31,6 +32,7 @@ type Samples struct {
 func (s *Samples) Read(r io.Reader, name string) error {
 	if s.ns == nil {
 		s.ns, s.allocs, s.config = map[key][]float64{}, map[key][]float64{}, map[string]string{}
+		s.worst = map[key]float64{}
 	}
 	reader := benchfmt.NewReader(r, name)
 	for reader.Scan() {
@@ -48,6 +50,9 @@ func (s *Samples) Read(r io.Reader, name string) error {
 			}
 			if v, ok := record.Value("sec/op"); ok {
 				s.ns[k] = append(s.ns[k], v*1e9)
+			}
+			if v, ok := record.Value("worst-sec/op"); ok {
+				s.worst[k] = max(s.worst[k], v*1e9)
 			}
 			if v, ok := record.Value("allocs/op"); ok {
 				s.allocs[k] = append(s.allocs[k], v)
