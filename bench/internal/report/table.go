@@ -11,7 +11,7 @@ import (
 
 // implementations is the columns, in order.
 var implementations = []string{
-	measure.Fill, subject.C, subject.Goverbs, subject.GoverbsList, subject.Cgo, subject.CgoTyped, subject.CgoMarshal,
+	measure.Fill, subject.C, subject.Goverbs, subject.GoverbsWC, subject.GoverbsList, subject.Cgo, subject.CgoTyped, subject.CgoMarshal,
 	subject.Purego, subject.Fallback,
 }
 
@@ -20,6 +20,7 @@ const legend = "" +
 	"| column | what makes the call |\n|---|---|\n" +
 	"| c | a loop in C |\n" +
 	"| goverbs | `chain.Post(qp)`, `cq.Poll(wcs)` |\n" +
+	"| goverbs-wc | a ring's completions, taken into the caller's own `[]WC` |\n" +
 	"| goverbs-list | `qp.PostRecv(wr)`, C's own shape |\n" +
 	"| cgo | the best possible: integers as arguments, the result by value, no escape, no callback |\n" +
 	"| cgo-typed | `C.ibv_post_recv(qp, wr, &bad)`, no escape, no callback |\n" +

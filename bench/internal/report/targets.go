@@ -48,6 +48,15 @@ func (s *Samples) targets(device string) []target {
 		add(fmt.Sprintf("a post of %d, times faster than %s", t.n, t.than), subject.PostRecv, t.n, t.than, subject.Goverbs, times,
 			fmt.Sprintf("≥ %.0f", t.limit), func(v float64) bool { return v >= t.limit })
 	}
+	for _, t := range []struct {
+		impl, how string
+		limit     float64
+	}{{subject.Goverbs, "handed out as Received", 1.6}, {subject.GoverbsWC, "into the caller's []WC", 1.3}} {
+		if v, n, ok := s.worstRatio(device, subject.Ring, t.impl, subject.C); ok {
+			all = append(all, target{fmt.Sprintf("receiving with a ring, %s, times C, at worst", t.how),
+				fmt.Sprintf("≤ %.1f", t.limit), fmt.Sprintf("%.4g, of %d", v, n), v <= t.limit})
+		}
+	}
 	for _, t := range traffics {
 		var sizes []int
 		dimension, sizes = s.numbers(device, t.op)
@@ -65,6 +74,18 @@ func (s *Samples) targets(device string) []target {
 		all = append(all, target{"allocations of any post, poll or message, also onto a full queue", "0", fmt.Sprintf("%.3g", allocs), allocs == 0})
 	}
 	return all
+}
+
+// worstRatio is the largest that one implementation is of another, and the number of
+// work requests that it is so with.
+func (s *Samples) worstRatio(device, op, a, b string) (worst float64, at int, ok bool) {
+	dimension, numbers := s.numbers(device, op)
+	for _, n := range numbers {
+		if v, measured := s.compared(key{device, op, a, dimension, n}, key{device, op, b, dimension, n}, times); measured && v > worst {
+			worst, at, ok = v, n, true
+		}
+	}
+	return worst, at, ok
 }
 
 // mostAllocs is the most allocations that an operation of goverbs has made.

@@ -35,6 +35,7 @@ const (
 	CAgain      = "c-again"          // the same, with objects of its own: what the measuring itself can tell
 	Goverbs     = "goverbs"          // chain.Post
 	GoverbsList = "goverbs-list"     // qp.PostRecv and its like, with C's shape
+	GoverbsWC   = "goverbs-wc"       // a ring that puts completions into the caller's own slice
 	GoverbsRing = "goverbs-ring"     // a ring for sends and one for receives
 	Fallback    = "goverbs-fallback" // chain.Post where there is no direct call
 	Cgo         = "cgo"              // integers in, the result by value
@@ -44,7 +45,7 @@ const (
 )
 
 // Ours is the implementations that are goverbs.
-var Ours = []string{Goverbs, GoverbsList, GoverbsRing}
+var Ours = []string{Goverbs, GoverbsList, GoverbsWC, GoverbsRing}
 
 // Chains is the lengths of chains.
 var Chains = []int{1, 4, 16, 64, 256}
