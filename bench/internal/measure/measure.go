@@ -16,9 +16,12 @@ import (
 // warmUp is the rounds that do not count.
 const warmUp = 2
 
-// pairs is how many rounds are made of operations that are compared round by
-// round, in each process.
-const pairs = 20
+// pairs is how often operations that are [subject.Paired] are compared in each
+// process, and pairRounds what each pair has the medians of.
+const (
+	pairs      = 20
+	pairRounds = 11
+)
 
 // Operations is all that can be measured.
 func Operations() []string { return append(subject.Operations(), Scale, Build, Preempt) }
@@ -26,8 +29,8 @@ func Operations() []string { return append(subject.Operations(), Scale, Build, P
 // Batch measures those operations that this process can, and writes the medians as go
 // test does. For an operation on chains of one length, rounds of all
 // implementations alternate, so that what disturbs the machine disturbs all of
-// them, and the median leaves out the rounds that it hit. Of some operations, all
-// rounds are written: see [subject.Paired].
+// them, and the median leaves out the rounds that it hit. Some operations are
+// measured so several times: see [subject.Paired].
 //
 // [Preempt] wants a process of its own.
 func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
@@ -53,29 +56,8 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 			if err != nil {
 				return err
 			}
-			n := rounds
-			if subject.Paired(op) {
-				n = pairs
-			}
-			samples, err := alternate(subjects, n)
-			if err != nil {
+			if err := compare(w, subjects, tickLength, op, rounds); err != nil {
 				return err
-			}
-			for i, s := range subjects {
-				allocs, err := s.Allocs()
-				if err != nil {
-					return err
-				}
-				rounds := samples[i]
-				if !subject.Paired(op) {
-					rounds = []int64{median(rounds)}
-				}
-				for _, ticks := range rounds {
-					ns, more := s.Nanoseconds(ticks, tickLength), fmt.Sprintf("\t%.2g allocs/op", allocs)
-					if err := result(w, s.Op+"/"+s.Name(), n/len(rounds)*s.Calls, ns, more); err != nil {
-						return err
-					}
-				}
 			}
 		}
 	}
@@ -89,6 +71,34 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 	}
 	if slices.Contains(ops, Build) {
 		return building(w)
+	}
+	return nil
+}
+
+// compare measures implementations of one operation, and writes what it found.
+func compare(w io.Writer, subjects []*subject.Subject, tickLength float64, op string, rounds int) error {
+	repeat := 1
+	if subject.Paired(op) {
+		repeat, rounds = pairs, pairRounds
+	}
+	medians := make([][]int64, repeat)
+	for i := range medians {
+		var err error
+		if medians[i], err = alternate(subjects, rounds); err != nil {
+			return err
+		}
+	}
+	for i, s := range subjects {
+		allocs, err := s.Allocs()
+		if err != nil {
+			return err
+		}
+		for _, m := range medians {
+			ns, more := s.Nanoseconds(m[i], tickLength), fmt.Sprintf("\t%.2g allocs/op", allocs)
+			if err := result(w, s.Op+"/"+s.Name(), rounds*s.Calls, ns, more); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
@@ -119,10 +129,10 @@ func warmProcess(d device.Device) error {
 	return err
 }
 
-// alternate makes rounds of all subjects in turn and returns the ticks of each
-// one's. The order is random: whatever a round leaves behind in the caches, it
+// alternate makes rounds of all subjects in turn and returns the median ticks of
+// each. The order is random: whatever a round leaves behind in the caches, it
 // leaves to all of the others.
-func alternate(subjects []*subject.Subject, rounds int) ([][]int64, error) {
+func alternate(subjects []*subject.Subject, rounds int) ([]int64, error) {
 	samples := make([][]int64, len(subjects))
 	for round := range warmUp + rounds {
 		for _, i := range rand.Perm(len(subjects)) {
@@ -135,7 +145,10 @@ func alternate(subjects []*subject.Subject, rounds int) ([][]int64, error) {
 			}
 		}
 	}
-	return samples, nil
+	medians := make([]int64, len(subjects))
+	for i, v := range samples {
+		slices.Sort(v)
+		medians[i] = v[len(v)/2]
+	}
+	return medians, nil
 }
-
-func median(ticks []int64) int64 { return slices.Sorted(slices.Values(ticks))[len(ticks)/2] }

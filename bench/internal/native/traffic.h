@@ -20,10 +20,21 @@ struct traffic {
 	long idle;	   /* polls in turn that find nothing, after which something was lost */
 };
 
-/* Message number first and n more, each sent by a, received by b, and answered. A
- * list is one work request; of batch sends, the last is signalled, and waited for. */
-struct calls ping_pong_loop(struct end a, struct end b, struct traffic t, long first, long n);
-/* Message number first and n more sent by a and received by b. */
-struct calls message_rate_loop(struct end a, struct end b, struct traffic t, long first, long n);
+/* A loop that is called as if it polled cq, whose context says so: n messages more,
+ * from number first on. */
+struct loop {
+	struct ibv_cq cq;
+	struct ibv_context context;
+	struct end a, b;
+	struct traffic traffic;
+	long first, n;
+	struct calls result;
+};
+
+/* Each message is sent by a, received by b, and answered. A list is one work request;
+ * of batch sends, the last is signalled, and waited for. */
+struct loop *ping_pong_new(void);
+/* Messages are sent by a and received by b. A list is batch work requests. */
+struct loop *message_rate_new(void);
 
 #endif

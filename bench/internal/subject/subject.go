@@ -67,6 +67,7 @@ type Subject struct {
 	Bytes    int // of a message
 	Calls    int // in a round: messages there and back, or one way
 
+	warm   int          // see warmUp; 0: as most do
 	before func() error // brings about the state that a round starts in
 	calls  calls
 	after  func() error // cleans up behind a round, and checks it
@@ -90,7 +91,12 @@ const attempts = 10
 
 // warmUp is how many of a round's calls are made before the clock is read. They
 // bring back into the caches what the time between rounds has driven out.
-func (s *Subject) warmUp() int { return max(s.Calls/8, min(1, s.Calls-1)) }
+func (s *Subject) warmUp() int {
+	if s.warm > 0 {
+		return s.warm
+	}
+	return max(s.Calls/8, min(1, s.Calls-1))
+}
 
 // Round makes all calls of a round, and returns how many ticks they took, but
 // for those that warm up.
@@ -194,8 +200,8 @@ func Operations() []string {
 	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD}
 }
 
-// Paired reports whether rounds of an operation are to be compared one by one: they
-// are few and long.
+// Paired reports whether an operation takes so long, and differs so much from one
+// time to the next, that it is compared in many pairs.
 func Paired(op string) bool {
 	switch op {
 	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:

@@ -16,9 +16,11 @@ const (
 	// signalEvery is of how many sends one is signalled, and how many receives are
 	// posted again at a time where there are many under way.
 	signalEvery = 16
-	pingPongs   = 256  // in a round
-	messages    = 1024 // in a round
-	idle        = 1 << 27
+	// Rounds are short, so that most of them are over before the system gives the
+	// processor to another program.
+	pingPongs = 64
+	messages  = 256
+	idle      = 1 << 27
 )
 
 // course is a way for messages: how many there are in a round, and what all loops
@@ -47,7 +49,7 @@ func traffic(d device.Device, op string, size int) ([]*Subject, error) {
 	c.wcs = make([]ibv.WC, signalEvery)
 	var subjects []*Subject
 	add := func(impl string, calls func(first, n int) (int, int64), before func(), after func() error) {
-		s := &Subject{Op: op, Impl: impl, Bytes: size, Calls: c.messages, after: after}
+		s := &Subject{Op: op, Impl: impl, Bytes: size, Calls: c.messages, warm: c.messages / 4, after: after}
 		first := 0
 		s.before = func() error {
 			first = 0
@@ -84,15 +86,20 @@ func traffic(d device.Device, op string, size int) ([]*Subject, error) {
 		if err != nil {
 			return nil, err
 		}
-		loop, loopC := c.pingPong, native.PingPong
+		loop, newLoop := c.pingPong, native.NewPingPong
 		if rate {
-			loop, loopC = c.messageRate, native.MessageRate
+			loop, newLoop = c.messageRate, native.NewMessageRate
 		}
+		inC, err := newLoop(a.native, b.native, c.Traffic)
+		if err != nil {
+			return nil, err
+		}
+		a.Keep(inC.Close)
 		write, check := bothWays(rate, a.Write, b.Write, a.check, b.check)
 		add(impl, func(first, n int) (int, int64) {
 			defer runtime.KeepAlive(a)
 			defer runtime.KeepAlive(b)
-			return loopC(&a.native, &b.native, c.Traffic, first, n)
+			return inC.Run(first, n)
 		}, write, check)
 		if impl == C {
 			add(Goverbs, timedFrom(func(first, n int) int { return loop(a, b, first, n) }), write, check)
