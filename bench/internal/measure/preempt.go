@@ -137,7 +137,6 @@ func (l *loop) write(w io.Writer, op string, procs int, measure func() (n int, m
 			l.ended.Store(true)
 		}
 	}()
-	time.Sleep(10 * time.Millisecond) // it is in its loop then
 	n, median, worst := measure()
 	l.quit.Store(true)
 	<-done
@@ -155,6 +154,7 @@ func (l *loop) more(n, wanted int, start time.Time) bool {
 
 // stops has the collector stop the world.
 func (l *loop) stops() (n int, median, worst time.Duration) {
+	time.Sleep(10 * time.Millisecond) // it is in its loop then
 	start, before := time.Now(), stopTimes()
 	for i := 0; i == 0 || l.more(i, stopSamples, start); i++ {
 		runtime.GC()
@@ -162,8 +162,7 @@ func (l *loop) stops() (n int, median, worst time.Duration) {
 	return since(before, stopTimes())
 }
 
-// slices lets the loop have the processor. The first sample is of the time that it
-// has had already.
+// slices lets the loop have the processor.
 func (l *loop) slices() (n int, median, worst time.Duration) {
 	var all []time.Duration
 	for start := time.Now(); len(all) == 0 || l.more(len(all), sliceSamples, start); {

@@ -29,32 +29,37 @@ var preemptNote = fmt.Sprintf(""+
 	"have a processor each (`/sched/pauses/stopping/gc`, whose steps are a quarter). Its slice: another goroutine, until it has the\n"+
 	"only processor. Posts here take a microsecond, or a system call on a device. Wanted of the last three, when the machine has\n"+
 	"nothing else to do: %v in the median and %v at most to stop, and slices of at most %v. The first two say what this\n"+
-	"machine and the runtime do without them.\n\n", stopMedian, stopWorst, sliceWorst)
+	"machine and the runtime do without them: when counting does not keep to these, nothing can.\n\n", stopMedian, stopWorst, sliceWorst)
 
 // writePreemption writes how soon loops make way, if that was measured.
 func (s *Samples) writePreemption(w io.Writer, device string) {
-	begun := false
-	for _, loop := range measure.Loops() {
+	within := func(loop string) (cells string, met, ok bool) {
 		stop, slice := key{device, measure.Stop, loop, "procs", 2}, key{device, measure.Slice, loop, "procs", 1}
 		stopped, ok := s.median(stop)
 		sliced, also := s.median(slice)
-		if !ok || !also {
-			continue
-		}
-		if !begun {
-			fmt.Fprintf(w, "\n### Making way\n\n%s| the goroutine | to stop, median | longest | its slice, median | longest | |\n|---|---|---|---|---|---|\n", preemptNote)
-			begun = true
-		}
 		worstStop, worstSlice := s.worst[stop], s.worst[slice]
-		verdict := ""
+		met = stopped <= float64(stopMedian) && worstStop <= float64(stopWorst) && worstSlice <= float64(sliceWorst)
+		return fmt.Sprintf("| %s | %s | %s | %s |", duration(stopped), duration(worstStop), duration(sliced), duration(worstSlice)), met, ok && also
+	}
+	_, usual, ok := within(measure.GoLoop)
+	if !ok {
+		return
+	}
+	fmt.Fprintf(w, "\n### Making way\n\n%s| the goroutine | to stop, median | longest | its slice, median | longest | |\n|---|---|---|---|---|---|\n", preemptNote)
+	for _, loop := range measure.Loops() {
+		cells, met, ok := within(loop)
+		verdict := "**missed**"
 		switch {
+		case !ok:
+			continue
 		case loop == measure.NoLoop || loop == measure.GoLoop:
-		case stopped <= float64(stopMedian) && worstStop <= float64(stopWorst) && worstSlice <= float64(sliceWorst):
+			verdict = ""
+		case met:
 			verdict = "met"
-		default:
-			verdict = "**missed**"
+		case !usual:
+			verdict = "**missed**, as by counting"
 		}
-		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", doings[loop], duration(stopped), duration(worstStop), duration(sliced), duration(worstSlice), verdict)
+		fmt.Fprintf(w, "| %s %s %s |\n", doings[loop], cells, verdict)
 	}
 }
 
