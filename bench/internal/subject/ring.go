@@ -56,7 +56,7 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
-		{GoverbsList, timed(func(n int) int {
+		{GoverbsWC, timed(func(n int) int {
 			for i := range n {
 				if got, err := r.Recv.PollWC(wcs); got != wrs || err != nil || r.Recv.ReleaseWC(wcs...) != nil {
 					return i
