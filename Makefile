@@ -52,14 +52,15 @@ demo: ## generate, build, and post receives to an RDMA device (or a guest's), fr
 	CGO_ENABLED=0 go build -o $(demo)/demo ./examples/demo
 	$(if $(no_device),$($(GUEST))) $(demo)/demo -c $(demo)/postloop.so
 
-bench: ## measure posts and polls beside C and cgo, on Soft-RoCE at native speed and on a stub; write bench/results.md
+bench: ## measure posts, polls and messages beside C, on Soft-RoCE at native speed and on a stub; write bench/results.md
 	@test/deps build uml
 	@test/softroce/uml-setup >/dev/null
 	@mkdir -p $(bench)
 	$(step) "lint and test"
 	@go build -o $(bench)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@cd bench && go vet ./... && $(bench)/staticcheck ./... && go test ./...
-	@cd bench && go build -o $(bench)/bench .
+	@cd bench && go build -o $(bench)/bench . && go test -c -o $(bench)/bench.test .
+	@$(uml) $(bench)/bench.test -device rxe0
 	$(step) "measure on rxe0, in the guest"
 	@VM_TIMEOUT=3600 $(uml) $(bench)/bench measure -device rxe0 >$(bench)/rxe0.txt
 	$(step) "measure on the stub"

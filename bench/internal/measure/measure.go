@@ -17,10 +17,10 @@ import (
 const warmUp = 2
 
 // pairs is how often operations that are [subject.Paired] are compared in each
-// process, and pairRounds what each pair has the medians of.
+// process, and PairRounds how many rounds each pair has the medians of.
 const (
 	pairs      = 20
-	pairRounds = 11
+	PairRounds = 11
 )
 
 // Operations is all that can be measured.
@@ -79,7 +79,7 @@ func Batch(w io.Writer, d device.Device, rounds int, ops []string) error {
 func compare(w io.Writer, subjects []*subject.Subject, tickLength float64, op string, rounds int) error {
 	repeat := 1
 	if subject.Paired(op) {
-		repeat, rounds = pairs, pairRounds
+		repeat, rounds = pairs, PairRounds
 	}
 	medians := make([][]int64, repeat)
 	for i := range medians {

@@ -43,7 +43,7 @@ func (s *Samples) Write(w io.Writer, plot string) error {
 		s.writePreemption(w, device)
 	}
 	fmt.Fprintf(w, "\n## Method\n\n%s", method)
-	if by := s.value("builds-timed-by"); by != "" {
+	if by, ok := s.setting("builds-timed-by"); ok {
 		fmt.Fprintf(w, "\nLong chains are timed by the %s.\n", by)
 	}
 	fmt.Fprintf(w, "\nThis run: %s, %s, %s; %s.\n", s.value("goos"), s.value("goarch"), s.value("go"), s.value("machine"))
@@ -81,14 +81,21 @@ func (s *Samples) devices() []string {
 	return devices
 }
 
-// value is what the machine says of itself, or nothing.
+// value is what the machine says of itself.
 func (s *Samples) value(name string) string {
+	if v, ok := s.setting(name); ok {
+		return v
+	}
+	return name + " unknown"
+}
+
+func (s *Samples) setting(name string) (value string, ok bool) {
 	devices := s.devices()
 	slices.Reverse(devices) // a guest's kernel hides much of the machine
 	for _, device := range devices {
 		if v, ok := s.config[device+"/"+name]; ok {
-			return v
+			return v, true
 		}
 	}
-	return ""
+	return "", false
 }

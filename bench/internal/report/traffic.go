@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/goverbs/goverbs/bench/internal/measure"
 	"github.com/goverbs/goverbs/bench/internal/subject"
 )
 
@@ -15,15 +16,17 @@ var traffics = []struct{ op, title string }{
 	{subject.MessageRateUD, "message rate, UD"},
 }
 
-const trafficNote = "" +
-	"Two queue pairs of the device, connected to each other, in one thread that posts and polls for both. The loops in C and in\n" +
-	"Go are built alike. A ping-pong is a message that is answered with another, each received before the next is sent; of 16\n" +
-	"sends, one is signalled. The message rate has up to 64 messages under way: they are posted by 16, of which the last is\n" +
-	"signalled, and receives are posted again by 16. The columns are a loop in C; the same with queue pairs of its own, whose\n" +
-	"distance from 1 is what the measuring itself cannot tell; chains that are built once, on the queue pairs and with the work\n" +
-	"requests of the first; and a `SendRing` with a `RecvRing`, on queue pairs of their own. Each completion is checked in the loop, in C\n" +
-	"too, and each message's contents after it. Nanoseconds for a ping-pong and for a message, the median of all rounds; then how many times\n" +
-	"the round in C of the same turn: the median of all pairs of rounds, and in brackets between what 8 in 10 of them are.\n\n"
+var trafficNote = fmt.Sprintf(""+
+	"Two queue pairs of the device, connected to each other, in one thread that posts and polls for both. The loops in C and in\n"+
+	"Go are built alike. A ping-pong is a message that is answered with another, each received before the next is sent; of 16\n"+
+	"sends, one is signalled. The message rate has up to 64 messages under way: they are posted by 16, of which the last is\n"+
+	"signalled, and receives are posted again by 16. Each completion is checked in the loop, in C too, and each message's\n"+
+	"contents after it.\n\n"+
+	"The columns are a loop in C; the same with queue pairs of its own, whose distance from 1 is what the measuring cannot tell;\n"+
+	"chains that are built once, on the queue pairs and with the work requests of the first; and a `SendRing` with a `RecvRing`\n"+
+	"that hands out `Received`, on queue pairs of their own. A pair is the medians of %d short rounds each, made in turn. C is in\n"+
+	"nanoseconds for a ping-pong and for a message; the others are times C, the median of all pairs, and in brackets\n"+
+	"between what 8 in 10 of the pairs are.\n\n", measure.PairRounds)
 
 // writeTraffic writes what messages take from one end to the other, if that was
 // measured.
