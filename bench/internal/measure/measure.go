@@ -19,7 +19,7 @@ const warmUp = 2
 // pairs is how often operations that are [subject.Paired] are compared in each
 // process, and PairRounds how many rounds each pair has the medians of.
 const (
-	pairs      = 20
+	pairs      = 10
 	PairRounds = 11
 )
 

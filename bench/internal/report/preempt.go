@@ -3,7 +3,6 @@ package report
 import (
 	"fmt"
 	"io"
-	"time"
 
 	"github.com/goverbs/goverbs/bench/internal/measure"
 )
@@ -17,49 +16,69 @@ var doings = map[string]string{
 	measure.BothLoop: "posts and polls",
 }
 
-// Wanted of loops that post or poll, on a machine that has nothing else to do.
+// Wanted of loops that post or poll, on a machine that has nothing else to do, in
+// nanoseconds.
 const (
-	stopMedian = 100 * time.Microsecond
-	stopWorst  = 5 * time.Millisecond
-	sliceWorst = 25 * time.Millisecond
+	stopMedian = 100e3
+	stopWorst  = 5e6
+	sliceWorst = 25e6
 )
 
 var preemptNote = fmt.Sprintf(""+
 	"How long others wait while a goroutine does nothing else. To stop: the collector, until the goroutine has stopped, of two that\n"+
 	"have a processor each (`/sched/pauses/stopping/gc`, whose steps are a quarter). Its slice: another goroutine, until it has the\n"+
 	"only processor. Posts here take a microsecond, or a system call on a device. Wanted of the last three, when the machine has\n"+
-	"nothing else to do: %v in the median and %v at most to stop, and slices of at most %v. The first two say what this\n"+
-	"machine and the runtime do without them: when counting does not keep to these, nothing can.\n\n", stopMedian, stopWorst, sliceWorst)
+	"nothing else to do: %s in the median and %s at most to stop, and slices of at most %s. The first two say what this\n"+
+	"machine and the runtime do without them, and brackets how many times the loop that counts: where that one does not keep to\n"+
+	"what is wanted, nothing can.\n\n", duration(stopMedian), duration(stopWorst), duration(sliceWorst))
+
+// way is how soon a loop made way.
+type way struct{ stop, worstStop, slice, worstSlice float64 }
+
+func (s *Samples) way(device, loop string) (y way, ok bool) {
+	stop, slice := key{device, measure.Stop, loop, "procs", 2}, key{device, measure.Slice, loop, "procs", 1}
+	y.stop, ok = s.median(stop)
+	if !ok {
+		return y, false
+	}
+	y.slice, ok = s.median(slice)
+	y.worstStop, y.worstSlice = s.worst[stop], s.worst[slice]
+	return y, ok
+}
+
+func (y way) asWanted() bool {
+	return y.stop <= stopMedian && y.worstStop <= stopWorst && y.worstSlice <= sliceWorst
+}
 
 // writePreemption writes how soon loops make way, if that was measured.
 func (s *Samples) writePreemption(w io.Writer, device string) {
-	within := func(loop string) (cells string, met, ok bool) {
-		stop, slice := key{device, measure.Stop, loop, "procs", 2}, key{device, measure.Slice, loop, "procs", 1}
-		stopped, ok := s.median(stop)
-		sliced, also := s.median(slice)
-		worstStop, worstSlice := s.worst[stop], s.worst[slice]
-		met = stopped <= float64(stopMedian) && worstStop <= float64(stopWorst) && worstSlice <= float64(sliceWorst)
-		return fmt.Sprintf("| %s | %s | %s | %s |", duration(stopped), duration(worstStop), duration(sliced), duration(worstSlice)), met, ok && also
-	}
-	_, usual, ok := within(measure.GoLoop)
+	counting, ok := s.way(device, measure.GoLoop)
 	if !ok {
 		return
 	}
 	fmt.Fprintf(w, "\n### Making way\n\n%s| the goroutine | to stop, median | longest | its slice, median | longest | |\n|---|---|---|---|---|---|\n", preemptNote)
 	for _, loop := range measure.Loops() {
-		cells, met, ok := within(loop)
-		verdict := "**missed**"
-		switch {
-		case !ok:
+		y, ok := s.way(device, loop)
+		if !ok {
 			continue
+		}
+		times, verdict := true, "**missed**"
+		switch {
 		case loop == measure.NoLoop || loop == measure.GoLoop:
-			verdict = ""
-		case met:
+			times, verdict = false, ""
+		case y.asWanted():
 			verdict = "met"
-		case !usual:
+		case !counting.asWanted():
 			verdict = "**missed**, as by counting"
 		}
-		fmt.Fprintf(w, "| %s %s %s |\n", doings[loop], cells, verdict)
+		cell := func(v, counting float64) string {
+			if !times {
+				return duration(v)
+			}
+			return fmt.Sprintf("%s (%.3g)", duration(v), v/counting)
+		}
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", doings[loop], cell(y.stop, counting.stop), cell(y.worstStop, counting.worstStop),
+			cell(y.slice, counting.slice), cell(y.worstSlice, counting.worstSlice), verdict)
 	}
 }
 
