@@ -68,7 +68,7 @@ func (s *Samples) writePreemption(w io.Writer, device string) {
 			times, verdict = false, ""
 		case y.asWanted():
 			verdict = "met"
-		case !counting.asWanted():
+		case !counting.asWanted() && y.stop <= 2*counting.stop && y.worstSlice <= 2*counting.worstSlice:
 			verdict = "**missed**, as by counting"
 		}
 		cell := func(v, counting float64) string {
