@@ -20,6 +20,8 @@ bench := $(GOVERBS_CACHE)/bench
 # machine's own speed, once three minutes have gone into its kernel.
 GUEST ?= vm
 $(if $(filter vm uml,$(GUEST)),,$(error GUEST=$(GUEST): vm or uml))
+# What bench measure is told besides: -batches 2 for a first look.
+BENCHFLAGS ?=
 no_device := $(if $(wildcard /sys/class/infiniband/*),,yes)
 
 # The same build whatever the environment says: no automatic toolchain, no flags, no stamping (it wants git, and an
@@ -62,9 +64,9 @@ bench: ## measure posts, polls and messages beside C, on Soft-RoCE at native spe
 	@cd bench && go build -o $(bench)/bench . && go test -c -o $(bench)/bench.test .
 	@$(uml) $(bench)/bench.test -device rxe0
 	$(step) "measure on rxe0, in the guest"
-	@VM_TIMEOUT=3600 $(uml) $(bench)/bench measure -device rxe0 >$(bench)/rxe0.txt
+	@VM_TIMEOUT=3600 $(uml) $(bench)/bench measure -device rxe0 $(BENCHFLAGS) >$(bench)/rxe0.txt
 	$(step) "measure on the stub"
-	@$(bench)/bench measure >$(bench)/stub.txt
+	@$(bench)/bench measure $(BENCHFLAGS) >$(bench)/stub.txt
 	@$(bench)/bench report -o bench $(bench)/rxe0.txt $(bench)/stub.txt
 
 test: deps lint check test-host test-cross test-vm ## everything: lint, check, test-host, test-cross, test-vm
