@@ -9,19 +9,17 @@ import (
 )
 
 // PostPicked is Post for the work requests with the given numbers, in that
-// order: those whose buffers are free again, say. It still is one call. A number
-// that is out of range or picked twice is an error, and nothing is posted.
-// accepted counts along picked, which is the caller's again on return.
-func (c *RecvChain) PostPicked(qp *QP, picked []int) (accepted int, err error) {
-	if qp.SRQ != nil && len(picked) > 0 {
+// order: those whose buffers are free again, say. It still is one call, to a queue
+// pair or a shared receive queue. A number that is out of range or picked twice is
+// an error, and nothing is posted. accepted counts along picked, which is the
+// caller's again on return.
+func (c *RecvChain) PostPicked(to RecvQueue, picked []int) (accepted int, err error) {
+	q := to.recvQueue()
+	if q.attached() && len(picked) > 0 {
 		return 0, ErrSRQAttached
 	}
-	return c.list.postPicked(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), picked)
-}
-
-// PostSRQPicked is PostPicked for a shared receive queue.
-func (c *RecvChain) PostSRQPicked(srq *SRQ, picked []int) (accepted int, err error) {
-	return c.list.postPicked(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), picked)
+	object, postFn := q.object()
+	return c.list.postPicked(q.op(), *postFn, object, picked)
 }
 
 // PostPicked is Post for the work requests with the given numbers, in that

@@ -16,7 +16,7 @@ import (
 func pickers(p *provider, recv *ibv.RecvChain, send *ibv.SendChain) map[string]func(picked ...int) (int, error) {
 	return map[string]func(picked ...int) (int, error){
 		"post receive":        func(picked ...int) (int, error) { return recv.PostPicked(p.qp, picked) },
-		"post shared receive": func(picked ...int) (int, error) { return recv.PostSRQPicked(p.srq, picked) },
+		"post shared receive": func(picked ...int) (int, error) { return recv.PostPicked(p.srq, picked) },
 		"post send":           func(picked ...int) (int, error) { return send.PostPicked(p.qp, picked) },
 	}
 }

@@ -56,9 +56,9 @@ var forms = []form{
 		c := recvChain(t, n, 0)
 		return recvPosted(t, c, p.srq, 0, n, func() (int, error) { return c.PostSRQ(p.srq) })
 	}},
-	{"RecvChain.PostSRQRange", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+	{"RecvChain.PostRange to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
 		c := recvChain(t, n+5, 2)
-		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return c.PostSRQRange(p.srq, 2, 2+n) })
+		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return c.PostRange(p.srq, 2, 2+n) })
 	}},
 	{"SendChain.Post", "post send", func(t testing.TB, p *provider, n int) posted {
 		c := sendChain(t, n, 0)
@@ -75,12 +75,12 @@ var forms = []form{
 		}
 		return recvPosted(t, c, p.qp, picks[0], n+5, func() (int, error) { return c.PostPicked(p.qp, picks) })
 	}},
-	{"RecvChain.PostSRQPicked", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+	{"RecvChain.PostPicked to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
 		c, picks := recvChain(t, n+5, 0), pick(n)
 		for k, i := range picks {
 			c.WR(i).WRID = uint64(firstID + k)
 		}
-		return recvPosted(t, c, p.srq, picks[0], n+5, func() (int, error) { return c.PostSRQPicked(p.srq, picks) })
+		return recvPosted(t, c, p.srq, picks[0], n+5, func() (int, error) { return c.PostPicked(p.srq, picks) })
 	}},
 	{"SendChain.PostPicked", "post send", func(t testing.TB, p *provider, n int) posted {
 		c, picks := sendChain(t, n+5, 0), pick(n)
@@ -385,7 +385,7 @@ func TestPostNothing(t *testing.T) {
 		for name, post := range map[string]func() (int, error){
 			"RecvChain.PostRange":               func() (int, error) { return recv.PostRange(p.qp, at, at) },
 			"RecvChain.PostRange, QP with SRQ":  func() (int, error) { return recv.PostRange(p.srqQP, at, at) },
-			"RecvChain.PostSRQRange":            func() (int, error) { return recv.PostSRQRange(p.srq, at, at) },
+			"RecvChain.PostRange to an SRQ":     func() (int, error) { return recv.PostRange(p.srq, at, at) },
 			"SendChain.PostRange":               func() (int, error) { return send.PostRange(p.qp, at, at) },
 			"RecvChain.Post, the zero chain":    func() (int, error) { return new(ibv.RecvChain).Post(p.qp) },
 			"RecvChain.PostSRQ, the zero chain": func() (int, error) { return new(ibv.RecvChain).PostSRQ(p.srq) },
@@ -426,9 +426,9 @@ func TestRangeAndTheRestOfTheChain(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 10, 0), sendChain(t, 10, 0)
 	for name, post := range map[string]func(first, end int) (int, error){
-		"RecvChain.PostRange":    func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
-		"RecvChain.PostSRQRange": func(first, end int) (int, error) { return recv.PostSRQRange(p.srq, first, end) },
-		"SendChain.PostRange":    func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
+		"RecvChain.PostRange":           func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
+		"RecvChain.PostRange to an SRQ": func(first, end int) (int, error) { return recv.PostRange(p.srq, first, end) },
+		"SendChain.PostRange":           func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
 	} {
 		for _, before := range []int{0, 2} {
 			p.play(script{room: all})
@@ -488,7 +488,7 @@ func TestRangeOutOfBounds(t *testing.T) {
 	for _, r := range [][2]int{{-1, 2}, {0, 4}, {2, 1}, {4, 4}, {-1, -1}, {3, 5}, {math.MinInt, math.MaxInt}, {math.MaxInt, math.MinInt}, {0, math.MaxInt}} {
 		for op, post := range map[string]func(first, end int) (int, error){
 			"post receive":        func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
-			"post shared receive": func(first, end int) (int, error) { return recv.PostSRQRange(p.srq, first, end) },
+			"post shared receive": func(first, end int) (int, error) { return recv.PostRange(p.srq, first, end) },
 			"post send":           func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
 		} {
 			n, err := post(r[0], r[1])

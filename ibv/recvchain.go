@@ -117,13 +117,16 @@ func (c *RecvChain) Post(qp *QP) (accepted int, err error) {
 	return ccall.PostList(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), &c.whole, unsafe.Pointer(qp.SRQ), recvListRefused)
 }
 
-// PostRange is Post for the work requests from first on and before end. An empty
-// range is a success, whatever the queue pair. accepted counts from first.
-func (c *RecvChain) PostRange(qp *QP, first, end int) (accepted int, err error) {
-	if qp.SRQ != nil && first != end {
+// PostRange is Post for the work requests from first on and before end, to a queue
+// pair or a shared receive queue. An empty range is a success, whatever the queue.
+// accepted counts from first.
+func (c *RecvChain) PostRange(to RecvQueue, first, end int) (accepted int, err error) {
+	q := to.recvQueue()
+	if q.attached() && first != end {
 		return 0, ErrSRQAttached
 	}
-	return c.list.postRange(opPostRecv, uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), first, end)
+	object, postFn := q.object()
+	return c.list.postRange(q.op(), *postFn, object, first, end)
 }
 
 // PostSRQ is Post for a shared receive queue. See ibv_post_srq_recv(3).
@@ -133,11 +136,6 @@ func (c *RecvChain) PostSRQ(srq *SRQ) (accepted int, err error) {
 	}
 	// Safe: C gets its own object, and a list that lives until the call is over.
 	return ccall.PostList(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), &c.whole, nil, srqRecvListRefused)
-}
-
-// PostSRQRange is PostRange for a shared receive queue.
-func (c *RecvChain) PostSRQRange(srq *SRQ, first, end int) (accepted int, err error) {
-	return c.list.postRange(opPostSRQRecv, uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), first, end)
 }
 
 // What a refusal of each post means.

@@ -2,11 +2,22 @@ package ibv
 
 import "unsafe"
 
-// recvQueue is where receives go: to a queue pair or to a shared receive queue.
+// RecvQueue is where receives are posted to: a *[QP], or the *[SRQ] that queue
+// pairs share.
+type RecvQueue interface{ recvQueue() recvQueue }
+
+func (qp *QP) recvQueue() recvQueue   { return recvQueue{qp: qp} }
+func (srq *SRQ) recvQueue() recvQueue { return recvQueue{srq: srq} }
+
+// recvQueue is one of the two.
 type recvQueue struct {
 	qp  *QP
 	srq *SRQ
 }
+
+// attached reports whether receives go to the queue pair's shared receive queue
+// instead.
+func (q *recvQueue) attached() bool { return q.qp != nil && q.qp.SRQ != nil }
 
 // op is what a post to it is called.
 func (q *recvQueue) op() postOp {

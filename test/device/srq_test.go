@@ -63,7 +63,7 @@ func TestSharedReceiveQueueFull(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.GreaterOrEqual(t, accepted, 4)
 	require.Less(t, accepted, 100)
-	none, err := chain.PostSRQRange(srq, accepted, 100)
+	none, err := chain.PostRange(srq, accepted, 100)
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Zero(t, none)
 	bad, err := srq.PostRecv(chain.WR(7))
