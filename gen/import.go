@@ -65,7 +65,7 @@ func reportRedeclared(w io.Writer, from *gosrc.Import, all []*abi.Facts) error {
 	if len(names) > mostNamed {
 		list += ", …"
 	}
-	_, err = fmt.Fprintf(w, "%d declared anew, because these headers (%s) have them otherwise than %s (%s): %s\n",
+	_, err = fmt.Fprintf(w, "%d declared anew, because these headers (%s) have them otherwise than %s (%s), or in a union: %s\n",
 		len(names), release(all), from.Name, release(from.Facts), list)
 	return err
 }

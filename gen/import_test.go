@@ -80,6 +80,7 @@ struct x {
 	struct ibv_pointed *g;
 	struct own *h;
 	struct ibv_same *i[2];
+	union { struct ibv_user k; struct ibv_same l; } j;
 };
 `
 )
@@ -96,7 +97,7 @@ func TestWhatIsImported(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "infiniband", "x.h"), []byte(importingHeader), 0o644))
 	args := []string{"-I", dir, "-header", "infiniband/x.h", "-import", "example.org/bindings/verbs", "-o", filepath.Join(module, "x")}
 	said := gen(t, append(append([]string{"generate"}, args...), "-version", "1.0")...)
-	assert.Contains(t, said, "\n4 declared anew, because these headers (1.0) have them otherwise than ibv (2.0): Fewer, Grown, N, Other\n")
+	assert.Contains(t, said, "\n5 declared anew, because these headers (1.0) have them otherwise than ibv (2.0), or in a union: Fewer, Grown, N, Other, User\n")
 	text, err := os.ReadFile(filepath.Join(module, "x", "zz_generated.go"))
 	require.NoError(t, err)
 	var found []string
@@ -109,7 +110,8 @@ func TestWhatIsImported(t *testing.T) {
 			found = append(found, f[0]+"="+f[1])
 		}
 	}
-	assert.Equal(t, "Fewer N Grown A=int32 Other X A=ibv.Same B=Grown C=*ibv.Defined D=Other E=ibv.More F=Fewer G=*ibv.Pointed H=*Own I=[2]*ibv.Same Own",
+	assert.Equal(t, "Fewer N Grown A=int32 Other User A=ibv.Ptr[ibv.Same] B=ibv.Ptr[ibv.Pointed] XJ "+
+		"X A=ibv.Same B=Grown C=*ibv.Defined D=Other E=ibv.More F=Fewer G=*ibv.Pointed H=*Own I=[2]*ibv.Same J=XJ Own",
 		strings.Join(found, " "))
 	goCommand(t, module, "linux/"+runtime.GOARCH, "vet", "./...")
 	gen(t, append([]string{"check"}, args...)...)

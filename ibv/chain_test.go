@@ -124,7 +124,7 @@ func TestChainSetSend(t *testing.T) {
 	}
 	set(0, ibv.WRSend, 0)
 	ud := set(1, ibv.WRSendWithImm, flags).WR.UD()
-	ud.AH, ud.RemoteQPN, ud.RemoteQKey = ah, 0x123456, 0x87654321
+	ud.AH, ud.RemoteQPN, ud.RemoteQKey = ibv.ToPtr(ah), 0x123456, 0x87654321
 	c.WR(1).SetImmData(ibv.ToBE32(0x01020304))
 	write := set(2, ibv.WRRDMAWrite, ibv.SendSignaled).WR.RDMA()
 	write.RemoteAddr, write.RKey = 0x1122334455667788, 0x99aabbcc

@@ -63,6 +63,10 @@
 // post and the completion. [AllocBuffer] gives memory outside the Go heap for
 // that. The work requests themselves are the caller's again when a post returns.
 //
+// A union of C's is bytes to the garbage collector, and pointers in it are numbers:
+// a [Ptr], which keeps nothing alive. So they are in every struct that is part of
+// a union somewhere, wherever else it is used, as an [MWBindInfo] in an [MWBind].
+//
 // # Goroutines
 //
 // Any goroutine may use an object of C's at any time, as any thread may in C, as

@@ -68,10 +68,11 @@ func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 func (c *RecvChain) Len() int { return len(c.list.wrs) }
 
 // WR is work request i, from 0, to be read and patched in place at any time that
-// the chain is not being posted. Its Next and SGList belong to the chain; SGList is
-// nil as long as Set has given it no entries. Like an index of a slice, i must be
-// there. The pointer keeps the chain's memory alive, and what is stored in the
-// chain keeps nothing alive.
+// the chain is not being posted. Its Next and SGList belong to the chain: do not
+// write them; SGList is nil as long as Set has given it no entries. The collector
+// does not look into a chain: a pointer of yours there would keep nothing alive,
+// and storing another over it could end the program. Like an index of a slice, i
+// must be there. The pointer keeps the chain's memory alive.
 func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
 
 // Set gives work request i its number and its buffers, in order. The error says

@@ -35,10 +35,11 @@ func NewSendChain(n, maxSGE int) (*SendChain, error) {
 func (c *SendChain) Len() int { return len(c.list.wrs) }
 
 // WR is work request i, from 0, to be read and patched in place at any time that
-// the chain is not being posted. Its Next and SGList belong to the chain; SGList is
-// nil as long as Set has given it no entries. Like an index of a slice, i must be
-// there. The pointer keeps the chain's memory alive, and what is stored in the
-// chain keeps nothing alive.
+// the chain is not being posted. Its Next and SGList belong to the chain: do not
+// write them; SGList is nil as long as Set has given it no entries. The collector
+// does not look into a chain: a pointer of yours there would keep nothing alive,
+// and storing another over it could end the program. Like an index of a slice, i
+// must be there. The pointer keeps the chain's memory alive.
 func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
 
 // Post posts the whole chain to the send queue of qp. It returns how many work

@@ -363,7 +363,7 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 		func(wr *ibv.SendWR) {
 			*wr.WR.Atomic() = ibv.SendWRWRAtomic{RemoteAddr: 5, CompareAdd: 6, Swap: 7, RKey: 8}
 		},
-		func(wr *ibv.SendWR) { *wr.WR.UD() = ibv.SendWRWRUD{AH: ah, RemoteQPN: 9, RemoteQKey: 10} },
+		func(wr *ibv.SendWR) { *wr.WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(ah), RemoteQPN: 9, RemoteQKey: 10} },
 		func(wr *ibv.SendWR) { wr.QPType.XRC().RemoteSRQN = 11 },
 		func(wr *ibv.SendWR) { wr.TSO().HdrSz, wr.TSO().MSS = 12, 13 },
 		func(wr *ibv.SendWR) { wr.BindMW().RKey = 14 },

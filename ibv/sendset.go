@@ -70,7 +70,7 @@ func (c *SendChain) SetUD(i int, wrID uint64, opcode WROpcode, flags SendFlags, 
 		return err
 	}
 	to := c.list.wrs[i].WR.UD()
-	to.AH, to.RemoteQPN, to.RemoteQKey = ah, qpNum, qkey
+	to.AH, to.RemoteQPN, to.RemoteQKey = ToPtr(ah), qpNum, qkey
 	return nil
 }
 

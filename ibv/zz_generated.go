@@ -1398,52 +1398,32 @@ type AsyncEventElement struct {
 	data [8]byte
 }
 
-// CQ reads the member struct ibv_cq *cq. It is the completion queue.
-func (s *AsyncEventElement) CQ() *CQ {
+// CQ views the bytes of the union as its member struct ibv_cq *cq; the pointer is valid
+// as long as the union is. It is the completion queue.
+func (s *AsyncEventElement) CQ() *Ptr[CQ] {
 	// Safe: the union is as large and as aligned as each of its members.
-	return *(**CQ)(unsafe.Pointer(&s.data))
+	return (*Ptr[CQ])(unsafe.Pointer(&s.data))
 }
 
-// SetCQ writes the member struct ibv_cq *cq.
-func (s *AsyncEventElement) SetCQ(v *CQ) {
+// QP views the bytes of the union as its member struct ibv_qp *qp; the pointer is valid
+// as long as the union is. It is the queue pair.
+func (s *AsyncEventElement) QP() *Ptr[QP] {
 	// Safe: the union is as large and as aligned as each of its members.
-	*(**CQ)(unsafe.Pointer(&s.data)) = v
+	return (*Ptr[QP])(unsafe.Pointer(&s.data))
 }
 
-// QP reads the member struct ibv_qp *qp. It is the queue pair.
-func (s *AsyncEventElement) QP() *QP {
+// SRQ views the bytes of the union as its member struct ibv_srq *srq; the pointer is
+// valid as long as the union is. It is the shared receive queue.
+func (s *AsyncEventElement) SRQ() *Ptr[SRQ] {
 	// Safe: the union is as large and as aligned as each of its members.
-	return *(**QP)(unsafe.Pointer(&s.data))
+	return (*Ptr[SRQ])(unsafe.Pointer(&s.data))
 }
 
-// SetQP writes the member struct ibv_qp *qp.
-func (s *AsyncEventElement) SetQP(v *QP) {
+// WQ views the bytes of the union as its member struct ibv_wq *wq; the pointer is valid
+// as long as the union is. It is the work queue.
+func (s *AsyncEventElement) WQ() *Ptr[WQ] {
 	// Safe: the union is as large and as aligned as each of its members.
-	*(**QP)(unsafe.Pointer(&s.data)) = v
-}
-
-// SRQ reads the member struct ibv_srq *srq. It is the shared receive queue.
-func (s *AsyncEventElement) SRQ() *SRQ {
-	// Safe: the union is as large and as aligned as each of its members.
-	return *(**SRQ)(unsafe.Pointer(&s.data))
-}
-
-// SetSRQ writes the member struct ibv_srq *srq.
-func (s *AsyncEventElement) SetSRQ(v *SRQ) {
-	// Safe: the union is as large and as aligned as each of its members.
-	*(**SRQ)(unsafe.Pointer(&s.data)) = v
-}
-
-// WQ reads the member struct ibv_wq *wq. It is the work queue.
-func (s *AsyncEventElement) WQ() *WQ {
-	// Safe: the union is as large and as aligned as each of its members.
-	return *(**WQ)(unsafe.Pointer(&s.data))
-}
-
-// SetWQ writes the member struct ibv_wq *wq.
-func (s *AsyncEventElement) SetWQ(v *WQ) {
-	// Safe: the union is as large and as aligned as each of its members.
-	*(**WQ)(unsafe.Pointer(&s.data)) = v
+	return (*Ptr[WQ])(unsafe.Pointer(&s.data))
 }
 
 // PortNum reads the member int port_num. It is the port, from 1.
@@ -1594,7 +1574,7 @@ type MWBindInfo struct {
 	_ structs.HostLayout
 
 	// MR is the region, registered with AccessMWBind; nil closes a window of type 1.
-	MR *MR // struct ibv_mr *mr
+	MR Ptr[MR] // struct ibv_mr *mr
 
 	// Addr is the address of the first byte, as the region counts.
 	Addr uint64 // uint64_t addr
@@ -2420,7 +2400,7 @@ type SendWRWRUD struct {
 
 	// AH is the way to the receiver's port. It must not be destroyed before the
 	// completion.
-	AH *AH // struct ibv_ah *ah
+	AH Ptr[AH] // struct ibv_ah *ah
 
 	// RemoteQPN is the receiver's queue pair number, 24 bits; 0xFFFFFF for a multicast
 	// group.
@@ -2518,7 +2498,7 @@ type SendWRBindMW struct {
 	_ structs.HostLayout
 
 	// MW is the window.
-	MW *MW // struct ibv_mw *mw
+	MW Ptr[MW] // struct ibv_mw *mw
 
 	// RKey is the key that the window shall have: its RKey with other low 8 bits.
 	RKey uint32 // uint32_t rkey
@@ -3688,6 +3668,49 @@ func (v BE64) Host() uint64 {
 // String prints the number, not its bytes.
 func (v BE64) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
+}
+
+// Ptr is a pointer to a T as a number, 0 for nil: what C's pointers are in unions and
+// in other memory that Go's collector does not look into. It keeps nothing alive. What
+// it points to is memory of C's, or is kept by a pointer elsewhere for as long as C may
+// use this one.
+type Ptr[T any] uintptr
+
+// ToPtr is p as a number, which does not keep alive what p points to.
+func ToPtr[T any](p *T) Ptr[T] {
+	if ptrEscapes {
+		ptrSink = unsafe.Pointer(p)
+	}
+	// Safe: C follows the number, and Go only after the caller's promise: see Get.
+	return Ptr[T](uintptr(unsafe.Pointer(p)))
+}
+
+// ptrEscapes is never true, but the compiler does not know: it puts nothing that ToPtr
+// gets the address of on a stack, where it would move.
+var (
+	ptrEscapes bool
+	ptrSink    unsafe.Pointer
+)
+
+// Set stores p. It does not keep alive what p points to.
+func (s *Ptr[T]) Set(p *T) {
+	*s = ToPtr(p)
+}
+
+// Get is the pointer. It is for the member of a union that was stored last, and while
+// what it points to is there: from any other number comes a pointer to nowhere, on
+// which the collector may end the program.
+//
+//go:noinline
+func (s Ptr[T]) Get() *T {
+	// Safe as far as the caller is right: the number is the pointer that it was, or
+	// that C had.
+	return *(**T)(unsafe.Pointer(&s))
+}
+
+// String prints the address.
+func (s Ptr[T]) String() string {
+	return "0x" + strconv.FormatUint(uint64(s), 16)
 }
 
 // flagName is a set of bits that has a name.

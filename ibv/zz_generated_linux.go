@@ -3045,17 +3045,12 @@ func (s *FlowActionESPEncap) SetValPtrDataU64(v uint64) {
 	*(*uint64)(unsafe.Pointer(&s.valPtrUnion)) = v
 }
 
-// NextPtr reads the member struct ib_uverbs_flow_action_esp_encap *next_ptr. It is the
-// next header, or nil.
-func (s *FlowActionESPEncap) NextPtr() *FlowActionESPEncap {
+// NextPtr views the bytes of the union as its member struct
+// ib_uverbs_flow_action_esp_encap *next_ptr; the pointer is valid as long as the union
+// is. It is the next header, or nil.
+func (s *FlowActionESPEncap) NextPtr() *Ptr[FlowActionESPEncap] {
 	// Safe: the union is as large and as aligned as each of its members.
-	return *(**FlowActionESPEncap)(unsafe.Pointer(&s.nextPtrUnion))
-}
-
-// SetNextPtr writes the member struct ib_uverbs_flow_action_esp_encap *next_ptr.
-func (s *FlowActionESPEncap) SetNextPtr(v *FlowActionESPEncap) {
-	// Safe: the union is as large and as aligned as each of its members.
-	*(**FlowActionESPEncap)(unsafe.Pointer(&s.nextPtrUnion)) = v
+	return (*Ptr[FlowActionESPEncap])(unsafe.Pointer(&s.nextPtrUnion))
 }
 
 // NextPtrDataU64 reads the member __aligned_u64 next_ptr_data_u64. It is the same as 64
@@ -4397,7 +4392,7 @@ type FlowSpecActionHandle struct {
 	_    [2]byte
 
 	// Action is the action.
-	Action *FlowAction // struct ibv_flow_action *action
+	Action Ptr[FlowAction] // struct ibv_flow_action *action
 }
 
 func _() {
@@ -4422,7 +4417,7 @@ type FlowSpecCounterAction struct {
 	_    [2]byte
 
 	// Counters is where it is counted.
-	Counters *Counters // struct ibv_counters *counters
+	Counters Ptr[Counters] // struct ibv_counters *counters
 }
 
 func _() {

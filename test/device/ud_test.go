@@ -32,7 +32,7 @@ func TestUD(t *testing.T) {
 			wipe(to.Bytes(), 0xee)
 			fill(bytesOf(from, 0)[:length], uint64(i))
 			require.NoError(t, sends.Set(0, 1, ibv.WRSend, ibv.SendSignaled, from.SGE(0, length)))
-			*sends.WR(0).WR.UD() = ibv.SendWRWRUD{AH: ah, RemoteQPN: receiver.QPNum, RemoteQKey: qkey}
+			*sends.WR(0).WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(ah), RemoteQPN: receiver.QPNum, RemoteQKey: qkey}
 			_, err := recvs.Post(receiver.QP)
 			require.NoError(t, err)
 			_, err = sends.Post(sender.QP)

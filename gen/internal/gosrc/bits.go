@@ -42,7 +42,7 @@ func (b *body) bits(fields []*abi.Field, base, end int64) error {
 // counts from v. They touch no byte that holds none of its bits.
 func (b *body) bitAccessors(f *abi.Field, v view, room int64) error {
 	name := camel(f.Name)
-	typ, err := b.memberType(f, name)
+	typ, err := b.memberType(f, name, true)
 	if err != nil {
 		return err
 	}

@@ -2,7 +2,8 @@
 // knows Go and nothing of how C is read.
 //
 // A record becomes a struct whose fields stand where C's members do, a union
-// becomes bytes with views, an enumeration a type with named values. Nothing
+// becomes bytes with views, an enumeration a type with named values. Pointers in
+// what is bytes to the collector are numbers: see unscanned. Nothing
 // depends on which record it is: what C's types do not tell comes from a table
 // of words. Whatever Go cannot express is an error that names the place.
 package gosrc
@@ -39,12 +40,13 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}
 	outputs := make([]*output, len(targets))
+	bytes := unscanned(targets)
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
 			return err
 		}
-		if outputs[i], err = declare(targets[i], table, opts.Import); err != nil {
+		if outputs[i], err = declare(targets[i], table, opts.Import, bytes); err != nil {
 			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
 		return nil
@@ -95,14 +97,14 @@ type output struct {
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words, from *Import) (out *output, err error) {
+func declare(facts *abi.Facts, table *words, from *Import, unscanned map[string]bool) (out *output, err error) {
 	// A file of facts is input too, and no input may end the program.
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
 		}
 	}()
-	s, err := newScope(facts, table, from)
+	s, err := newScope(facts, table, from, unscanned)
 	if err != nil {
 		return nil, err
 	}

@@ -25,7 +25,7 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	}
 	for _, f := range p.Facts {
 		if f.Target() == target.Target() {
-			return newScope(f, words, nil)
+			return newScope(f, words, nil, unscanned(p.Facts))
 		}
 	}
 	return nil, nil
@@ -36,12 +36,13 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 // there: as in another release.
 func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
 	lists := make([][]string, len(targets))
+	bytes := unscanned(targets)
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
 			return err
 		}
-		s, err := newScope(targets[i], table, p)
+		s, err := newScope(targets[i], table, p, bytes)
 		if err != nil {
 			return err
 		}
@@ -54,12 +55,15 @@ func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
 	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...)))), nil
 }
 
-// imports finds what is declared here and in the imported package alike.
+// imports finds what is declared here and in the imported package alike. A record
+// with pointers that is bytes to the collector here only is another Go type.
 func (s *scope) imports(from *scope) {
 	for _, r := range s.facts.Records {
 		key := recordKey(r)
 		theirs := from.records[key]
-		if from.types[key] != "" && (r.Opaque || theirs != nil && !theirs.Opaque && r.Same(theirs)) {
+		same := theirs != nil && !theirs.Opaque && r.Same(theirs) &&
+			(!s.unscanned[key] || from.unscanned[key] || !from.holdsPointers(theirs))
+		if from.types[key] != "" && (r.Opaque || same) {
 			s.imported[key] = from.types[key]
 		} else if from.types[key] != "" && s.shipped[r.Header] {
 			s.redeclared = append(s.redeclared, from.types[key])

@@ -10,7 +10,11 @@ import (
 
 // misaligned lays out a member of a packed record that stands where Go would
 // not put its type: as bytes, with accessors that copy.
-func (b *body) misaligned(f *abi.Field, name string, typ gotype, offset int64) error {
+func (b *body) misaligned(f *abi.Field, name string, offset int64) error {
+	typ, err := b.memberType(f, name, true)
+	if err != nil {
+		return err
+	}
 	raw := b.take(unexported(name) + "Bytes")
 	b.pad(offset)
 	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(f.Type.Declare(f.Name)+", not aligned: see the methods"))
@@ -47,11 +51,12 @@ func (b *body) flexiblePointer(f *abi.Field, name string, v view) {
 		jen.Func().Params(b.receiver()).Id(name).Params().Qual("unsafe", "Pointer").Block(jen.Return(v.pointer())))
 }
 
-// elemType is the type of what an array of unknown length holds.
+// elemType is the type of what an array of unknown length holds. No Go type has
+// room for it, so it is C's memory or bytes.
 func (b *body) elemType(f *abi.Field, name string) (gotype, error) {
 	one := *f
 	one.Type, one.Kind = f.Type.Elem, f.Type.Elem.Kind
-	return b.memberType(&one, name)
+	return b.memberType(&one, name, true)
 }
 
 func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen.Statement) error {
@@ -68,6 +73,11 @@ func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen
 // helpers writes what makes lists usable: the walk along next pointers, and
 // the slice of a pointer with its count.
 func (b *body) helpers(f *abi.Field, name string) error {
+	value := jen.Id("s").Dot(name)
+	next := jen.Id("e").Dot(name)
+	if b.bytes {
+		value, next = value.Dot("Get").Call(), next.Dot("Get").Call()
+	}
 	pointee := f.Kind == abi.Pointer && f.Type.Elem.Kind == abi.Struct && f.Type.Elem.Anon == nil
 	if pointee && f.Name == "next" && "struct "+f.Type.Elem.Name == b.cName {
 		all := b.take("All")
@@ -75,7 +85,7 @@ func (b *body) helpers(f *abi.Field, name string) error {
 			jen.Comment(fmt.Sprintf("%s walks the list that starts at s, without copying, up to a nil %s.", all, name)),
 			jen.Func().Params(b.receiver()).Id(all).Params().Qual("iter", "Seq").Types(jen.Op("*").Id(b.goName)).Block(
 				jen.Return(jen.Func().Params(jen.Id("yield").Func().Params(jen.Op("*").Id(b.goName)).Bool()).Block(
-					jen.For(jen.Id("e").Op(":=").Id("s"), jen.Id("e").Op("!=").Nil().Op("&&").Id("yield").Call(jen.Id("e")), jen.Id("e").Op("=").Id("e").Dot(name)).Block()))))
+					jen.For(jen.Id("e").Op(":=").Id("s"), jen.Id("e").Op("!=").Nil().Op("&&").Id("yield").Call(jen.Id("e")), jen.Id("e").Op("=").Add(next)).Block()))))
 		b.w.viewable[b.goName] = true
 	}
 	count := b.w.words.counted[b.path+"."+f.Name]
@@ -91,9 +101,9 @@ func (b *body) helpers(f *abi.Field, name string) error {
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views the %s elements of %s as a slice, without copying. It is nil when there are none.", method, camel(count), name)),
 		jen.Func().Params(b.receiver()).Id(method).Params().Index().Add(b.w.typeCode(key)).Block(
-			jen.If(jen.Id("s").Dot(name).Op("==").Nil().Op("||").Id("s").Dot(camel(count)).Op("<=").Lit(0)).Block(jen.Return(jen.Nil())),
+			jen.If(value.Clone().Op("==").Nil().Op("||").Id("s").Dot(camel(count)).Op("<=").Lit(0)).Block(jen.Return(jen.Nil())),
 			jen.Comment("Safe as far as the struct is right about itself, which C relies on too."),
-			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Id("s").Dot(name), jen.Id("s").Dot(camel(count))))))
+			jen.Return(jen.Qual("unsafe", "Slice").Call(value, jen.Id("s").Dot(camel(count))))))
 	b.w.viewable[elem] = b.w.imported[key] == ""
 	return nil
 }

@@ -41,6 +41,7 @@ type body struct {
 	methods []jen.Code
 	asserts []jen.Code
 	members map[string]bool // names of fields and methods
+	bytes   bool            // the collector does not see its pointers
 	later   []func() error  // what gives way to the members, such as helpers
 }
 
@@ -49,14 +50,14 @@ func (w *writer) record(r *abi.Record) error {
 	name := w.types[recordKey(r)]
 	c := cName(r)
 	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes%s", c, r.Header, r.Size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
-	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc)
+	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc, w.unscanned[recordKey(r)])
 }
 
-func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string) error {
+func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string, bytes bool) error {
 	if r.Align > 0 && r.Size%r.Align != 0 { // a typedef's alignment that is above the record's
 		return fmt.Errorf("%s: no Go type has %d bytes and is aligned to %d", at, r.Size, r.Align)
 	}
-	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}}
+	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}, bytes: bytes}
 	if err := b.fill(r); err != nil {
 		return err
 	}
@@ -183,12 +184,12 @@ func (b *body) field(f *abi.Field, offset int64) error {
 		return nil // pad covers it
 	}
 	name := camel(f.Name)
-	typ, err := b.memberType(f, name)
+	if align := b.w.alignOf(f.Type); align > 0 && (offset%align != 0 || align > b.align) {
+		return b.misaligned(f, name, offset)
+	}
+	typ, err := b.memberType(f, name, b.bytes)
 	if err != nil {
 		return err
-	}
-	if offset%typ.align != 0 || typ.align > b.align {
-		return b.misaligned(f, name, typ, offset)
 	}
 	name = b.take(name)
 	b.pad(offset)
@@ -208,12 +209,14 @@ func (b *body) field(f *abi.Field, offset int64) error {
 func retired(f *abi.Field) bool { return f.Kind == abi.FuncPtr && strings.HasPrefix(f.Name, "_") }
 
 // memberType is the Go type of a member, and writes the types that only this
-// member has: untagged records and the functions that it may point to.
-func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
+// member has: untagged records and the functions that it may point to. The
+// collector does not see the pointers of a member in bytes.
+func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error) {
 	path := b.goName + name
 	at := b.where(f)
-	inner := f.Type
+	inner, within := f.Type, bytes
 	for inner.Kind == abi.Array || inner.Kind == abi.Pointer {
+		within = within && inner.Kind == abi.Array // what is pointed to is memory of its own
 		inner = inner.Elem
 	}
 	c := fmt.Sprintf("%s.%s", b.cName, f.Name)
@@ -221,14 +224,14 @@ func (b *body) memberType(f *abi.Field, name string) (gotype, error) {
 	case inner.Anon != nil:
 		path = b.w.unique(path, c)
 		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.aboutIt(f))
-		if err := b.w.recordNamed(inner.Anon, path, c, b.path+"."+f.Name, at, doc); err != nil {
+		if err := b.w.recordNamed(inner.Anon, path, c, b.path+"."+f.Name, at, doc, within); err != nil {
 			return gotype{}, err
 		}
 	case inner.Kind == abi.FuncPtr:
 		path = b.w.unique(path+"Func", c)
 		b.w.funcType(path, f, inner, b.cName)
 	}
-	typ, err := b.w.goType(f.Type, path, at)
+	typ, err := b.w.goType(f.Type, path, at, bytes)
 	if err != nil {
 		return gotype{}, err
 	}

@@ -23,6 +23,8 @@ type scope struct {
 	types   map[string]string      // typeKey to Go name
 	names   map[string]string      // Go name to the C declaration that has it
 
+	unscanned map[string]bool // typeKey of records that are bytes to the collector
+
 	path      string            // of the imported package, if there is one
 	imported  map[string]string // typeKey to the name that the imported package has for it
 	elsewhere map[any]bool      // enumerations and macros that the imported package has
@@ -30,9 +32,9 @@ type scope struct {
 	redeclared []string
 }
 
-// newScope names what the facts declare. from is a package that may have some of
-// it already, or nil.
-func newScope(f *abi.Facts, w *words, from *Import) (*scope, error) {
+// newScope names what the facts declare, of which some records are unscanned. from
+// is a package that may have some of it already, or nil.
+func newScope(f *abi.Facts, w *words, from *Import, unscanned map[string]bool) (*scope, error) {
 	if f.PointerSize != 4 && f.PointerSize != 8 {
 		return nil, fmt.Errorf("pointers of %d bytes", f.PointerSize)
 	}
@@ -48,6 +50,7 @@ func newScope(f *abi.Facts, w *words, from *Import) (*scope, error) {
 		types:   map[string]string{},
 		names:   map[string]string{},
 
+		unscanned: unscanned,
 		imported:  map[string]string{},
 		elsewhere: map[any]bool{},
 	}
@@ -136,8 +139,8 @@ func (s *scope) name(c string) string {
 // own types, before another release's type without the library's prefix. The
 // suffix _t of a typedef says nothing in Go.
 func (s *scope) nameTypes() {
-	for _, bits := range []string{"BE16", "BE32", "BE64"} {
-		s.names[bits], s.names["To"+bits] = "the support", "the support"
+	for _, name := range []string{"BE16", "BE32", "BE64", "Ptr"} {
+		s.names[name], s.names["To"+name] = "the support", "the support"
 	}
 	for _, r := range s.sortedRecords() {
 		s.reserve(r, s.name(typeWord(r.Name, r.Typedef)), cName(r))

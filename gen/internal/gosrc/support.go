@@ -12,6 +12,7 @@ func (w *writer) support() {
 		for _, bits := range []int{16, 32, 64} {
 			w.bigEndian(bits)
 		}
+		w.ptr()
 	}
 	if w.needs["flags"] {
 		w.flagNames()
@@ -49,6 +50,36 @@ func (w *writer) bigEndian(bits int) {
 		jen.Comment("String prints the number, not its bytes."),
 		jen.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
 			jen.Return(jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Parens(jen.Id("v").Dot("Host").Call()), jen.Lit(10)))))
+}
+
+// ptr writes the type of pointers where the collector does not see them.
+func (w *writer) ptr() {
+	t, pointer := jen.Id("T"), jen.Qual("unsafe", "Pointer")
+	number := jen.Id("Ptr").Types(t)
+	w.add("Ptr",
+		jen.Comment("Ptr is a pointer to a T as a number, 0 for nil: what C's pointers are in unions and in other memory that Go's collector does not look into. "+
+			"It keeps nothing alive. What it points to is memory of C's, or is kept by a pointer elsewhere for as long as C may use this one."),
+		jen.Type().Id("Ptr").Types(t.Clone().Any()).Uintptr(),
+		jen.Comment("ToPtr is p as a number, which does not keep alive what p points to."),
+		jen.Func().Id("ToPtr").Types(t.Clone().Any()).Params(jen.Id("p").Op("*").Id("T")).Add(number).Block(
+			jen.If(jen.Id("ptrEscapes")).Block(jen.Id("ptrSink").Op("=").Add(pointer.Clone()).Call(jen.Id("p"))),
+			jen.Comment("Safe: C follows the number, and Go only after the caller's promise: see Get."),
+			jen.Return(number.Clone().Call(jen.Uintptr().Call(pointer.Clone().Call(jen.Id("p")))))),
+		jen.Comment("ptrEscapes is never true, but the compiler does not know: it puts nothing that ToPtr gets the address of on a stack, where it would move."),
+		jen.Var().Defs(
+			jen.Id("ptrEscapes").Bool(),
+			jen.Id("ptrSink").Add(pointer.Clone())),
+		jen.Comment("Set stores p. It does not keep alive what p points to."),
+		jen.Func().Params(jen.Id("s").Op("*").Add(number.Clone())).Id("Set").Params(jen.Id("p").Op("*").Id("T")).Block(
+			jen.Op("*").Id("s").Op("=").Id("ToPtr").Call(jen.Id("p"))),
+		jen.Comment("Get is the pointer. It is for the member of a union that was stored last, and while what it points to is there: from any other number comes a pointer to nowhere, on which the collector may end the program."),
+		jen.Comment("//go:noinline"), // as in viewAt
+		jen.Func().Params(jen.Id("s").Add(number.Clone())).Id("Get").Params().Op("*").Id("T").Block(
+			jen.Comment("Safe as far as the caller is right: the number is the pointer that it was, or that C had."),
+			jen.Return(jen.Op("*").Parens(jen.Op("**").Id("T")).Parens(pointer.Clone().Call(jen.Op("&").Id("s"))))),
+		jen.Comment("String prints the address."),
+		jen.Func().Params(jen.Id("s").Add(number.Clone())).Id("String").Params().String().Block(
+			jen.Return(jen.Lit("0x").Op("+").Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("s")), jen.Lit(16)))))
 }
 
 func (w *writer) flagNames() {

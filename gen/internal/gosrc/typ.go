@@ -16,9 +16,10 @@ type gotype struct {
 }
 
 // goType is the Go type of a C type. path names an untagged or function type,
-// and at says where it stands, should it have no counterpart in Go.
-func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
-	fixed := func(code *jen.Statement) (gotype, error) { return gotype{code, t.Size, s.goAlign(t.Size)}, nil }
+// and at says where it stands, should it have no counterpart in Go. In bytes, a
+// pointer is a number.
+func (s *scope) goType(t *abi.Type, path, at string, bytes bool) (gotype, error) {
+	fixed := func(code jen.Code) (gotype, error) { return gotype{code, t.Size, s.goAlign(t.Size)}, nil }
 	switch t.Kind {
 	case abi.Bool:
 		return fixed(jen.Bool())
@@ -35,12 +36,20 @@ func (s *scope) goType(t *abi.Type, path, at string) (gotype, error) {
 	case abi.EnumKind:
 		return s.enumType(t)
 	case abi.Pointer:
-		code, err := s.pointerTo(t.Elem, path, at)
-		return gotype{code, t.Size, s.goAlign(t.Size)}, err
+		elem, err := s.pointee(t.Elem, path, at)
+		switch {
+		case err != nil:
+			return gotype{}, err
+		case !isPointer(t):
+			return fixed(jen.Uintptr())
+		case bytes:
+			return fixed(s.supportCode("Ptr").Types(elem))
+		}
+		return fixed(jen.Op("*").Add(elem))
 	case abi.FuncPtr:
 		return fixed(jen.Id(path))
 	case abi.Array:
-		elem, err := s.goType(t.Elem, path, at)
+		elem, err := s.goType(t.Elem, path, at, bytes)
 		if err != nil {
 			return gotype{}, err
 		}
@@ -82,20 +91,18 @@ func (s *scope) enumType(t *abi.Type) (gotype, error) {
 	return gotype{jen.Id(fmt.Sprintf("%s%d", kind, 8*size)), size, align}, nil
 }
 
-// pointerTo is the Go pointer to a C type. A void pointer carries an address
-// or the user's own number, so it must not be a pointer to the collector.
-func (s *scope) pointerTo(elem *abi.Type, path, at string) (jen.Code, error) {
+// pointee is the Go type of what a pointer points to, if it is one in Go: a void
+// pointer carries an address or the user's own number, so it must not be a
+// pointer to the collector.
+func (s *scope) pointee(elem *abi.Type, path, at string) (jen.Code, error) {
 	switch {
 	case elem.Kind == abi.Void, elem.Kind == abi.Func, elem.Kind == abi.Other:
-		return jen.Uintptr(), nil
+		return nil, nil
 	case elem.IsRecord() && elem.Anon == nil:
-		return jen.Op("*").Add(s.typeCode(keyOf(elem))), nil
+		return s.typeCode(keyOf(elem)), nil
 	}
-	inner, err := s.goType(elem, path, at)
-	if err != nil {
-		return nil, err
-	}
-	return jen.Op("*").Add(inner.code), nil
+	inner, err := s.goType(elem, path, at, false)
+	return inner.code, err
 }
 
 // goAlign is the alignment that Go gives a number of a size.
@@ -118,4 +125,9 @@ func (s *scope) filler(align int64) (jen.Code, error) {
 		return jen.Id("_").Index(jen.Lit(0)).Id(fmt.Sprintf("uint%d", 8*align)), nil
 	}
 	return nil, fmt.Errorf("an alignment of %d cannot be had in Go", align)
+}
+
+// alignOf is the alignment of a type in Go, or 0 for one that Go does not have.
+func (s *scope) alignOf(t *abi.Type) int64 {
+	return (&scanning{records: s.records, pointer: s.facts.PointerSize}).alignOf(t)
 }

@@ -99,16 +99,16 @@ func (b *body) views(r *abi.Record, v view) error {
 	return nil
 }
 
-// viewOf writes the accessors of one member: a pointer into the union for
-// what is larger than a number, else a getter and a setter, which copy.
+// viewOf writes the accessors of one member: a pointer into the union for what
+// has members or methods of its own, else a getter and a setter, which copy.
 func (b *body) viewOf(f *abi.Field, v view) error {
 	name := camel(f.Name)
-	typ, err := b.memberType(f, name)
+	typ, err := b.memberType(f, name, true)
 	if err != nil {
 		return err
 	}
 	aligned := v.at%typ.align == 0 && typ.align <= v.align
-	if aligned && (f.Type.IsRecord() || f.Kind == abi.Array) {
+	if aligned && (f.Type.IsRecord() || f.Kind == abi.Array || isPointer(f.Type)) {
 		return b.pointerView(f, name, typ, v)
 	}
 	return b.valueView(f, name, typ, v, aligned)

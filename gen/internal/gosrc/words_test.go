@@ -20,7 +20,7 @@ func TestWordsAreUsed(t *testing.T) {
 		facts := newest(t)
 		table, err := parseWords(text)
 		require.NoError(t, err)
-		_, err = declare(facts, table, nil)
+		_, err = declare(facts, table, nil, nil)
 		require.NoError(t, err)
 		return table.stale()
 	}
@@ -36,7 +36,7 @@ func TestWordsAreUsed(t *testing.T) {
 // has most of it once more, in enumerations that say so.
 func TestWordsCoverTheLibrary(t *testing.T) {
 	table := mustWords(t)
-	_, err := declare(newest(t), table, nil)
+	_, err := declare(newest(t), table, nil, nil)
 	require.NoError(t, err)
 	for key := range table.used {
 		if !strings.HasPrefix(strings.ToLower(key), "ib_uverbs_") {
