@@ -180,6 +180,8 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 // types it uses, or nil.
 func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) (map[string][]byte, error) {
 	options := gosrc.Options{Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from}
+	// Linux's layouts go for systems without any, too, unless a target was asked for.
+	options.Everywhere = !slices.ContainsFunc(headers.GoTargets("linux"), func(t headers.Target) bool { return factsOf(all, t) == nil })
 	if b.imported != "" {
 		options.Command += " -import " + b.imported
 	}

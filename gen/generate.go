@@ -11,10 +11,10 @@ import (
 )
 
 const aboutGenerate = `Reads a header for all targets and writes Go: zz_generated.go with what is the
-same everywhere, zz_generated_OS.go with what a system's targets share, and
-zz_generated_OS_ARCH.go with what differs. Each struct has C's size, alignment
-and offsets, and the files hold assertions that make the Go compiler refuse them
-if it were not so. No C compiler is asked.
+same on all of them, and a file for each set of targets that has something to
+itself, such as zz_generated_freebsd.go and zz_generated_not-freebsd.go. Each
+struct has C's size, alignment and offsets, and the files hold assertions that
+make the Go compiler refuse them if it were not so. No C compiler is asked.
 
 What was generated once is never taken away. Beside the Go files lies what they
 were written from, ` + factsName + `:
@@ -46,7 +46,8 @@ What is generated holds types, constants and layouts. It binds no functions: tho
 of the header are to be called by other means.
 
 Targets: the 64-bit ones of the system that the headers are of, unless -target
-names some. Where musl lays out a type otherwise than glibc, on arm64, the build
+names some. If they are all of Linux's, other systems get the types of linux/amd64,
+so that programs compile there, where no library is. Where musl lays out a type otherwise than glibc, on arm64, the build
 tag musl selects it.
 
 ` + aboutStatus

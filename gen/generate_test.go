@@ -243,14 +243,24 @@ func TestSystemsShareAPackage(t *testing.T) {
 		gen(t, "generate", "-facts", "../headers/facts/"+release+".json.gz", "-o", module)
 	}
 	got := files(t, module)
-	assert.Contains(t, got["zz_generated.go"], "//go:build (freebsd && (amd64 || arm64)) || (linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x))")
-	assert.Contains(t, got["zz_generated.go"], "\ntype RecvWR struct")
-	assert.Contains(t, got["zz_generated.go"], "\ntype SendWR struct", "its C differs, its Go does not")
-	assert.Contains(t, got["zz_generated_linux.go"], "\ntype GIDEntry struct")
-	assert.Contains(t, got["zz_generated_freebsd.go"], "\ntype QP struct")
+	for name, constraint := range map[string]string{
+		"zz_generated_freebsd.go":                       "freebsd",
+		"zz_generated_not-freebsd.go":                   "!freebsd",
+		"zz_generated_linux-arm64-glibc.go":             "linux && arm64 && !musl",
+		"zz_generated_not-linux-arm64-glibc-freebsd.go": "!((linux && arm64 && !musl) || freebsd)",
+	} {
+		assert.Contains(t, got[name], "//go:build "+constraint+"\n", name)
+	}
+	assert.NotContains(t, got["zz_generated.go"], "//go:build")
+	for _, name := range []string{"RecvWR", "SendWR", "QP", "CQ", "Context"} {
+		assert.Contains(t, got["zz_generated.go"], "\ntype "+name+" struct", "its C may differ, its Go does not")
+	}
+	assert.Contains(t, got["zz_generated_not-freebsd.go"], "\ntype GIDEntry struct")
+	assert.Contains(t, got["zz_generated_freebsd.go"], "\ntype ContextOps struct")
 	assert.Contains(t, got["zz_generated_freebsd.go"], "It is C's enum ibv_cq_init_attr_mask of infiniband/verbs.h: a set of the bits below.")
-	assert.Contains(t, got["zz_generated_linux_arm64_musl.go"], "//go:build linux && arm64 && musl")
-	for _, target := range []struct{ os, arch, tags string }{{"freebsd", "arm64", ""}, {"linux", "arm64", "musl"}, {"linux", "arm64", ""}} {
+	for _, target := range []struct{ os, arch, tags string }{
+		{"freebsd", "arm64", ""}, {"linux", "arm64", "musl"}, {"linux", "arm64", ""}, {"darwin", "arm64", ""}, {"windows", "amd64", ""},
+	} {
 		vet := exec.Command("go", "vet", "-tags", target.tags, "./...")
 		vet.Dir, vet.Env = module, append(os.Environ(), "GOOS="+target.os, "GOARCH="+target.arch, "CGO_ENABLED=0")
 		out, err := vet.CombinedOutput()

@@ -18,14 +18,20 @@ import (
 // generateText is the Go for a header that is given as text, or the error.
 func generateText(t *testing.T, text, arch string) (string, error) {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
-	files, err := generate([]*abi.Facts{parse(t, dir, "case.h", arch)}, Options{Package: "shapes", Command: "test"}, "")
+	files, err := generate([]*abi.Facts{textFacts(t, text, arch)}, Options{Package: "shapes", Command: "test"}, "")
 	var all strings.Builder
 	for _, text := range files {
 		all.Write(text)
 	}
 	return all.String(), err
+}
+
+// textFacts are the facts of a header that is given as text.
+func textFacts(t *testing.T, text, arch string) *abi.Facts {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
+	return parse(t, dir, "case.h", arch)
 }
 
 // declared lists the exported types, constants, functions and TYPE.METHODs of

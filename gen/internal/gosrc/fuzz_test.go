@@ -35,7 +35,7 @@ func FuzzGenerate(f *testing.F) {
 			return
 		}
 		for name, source := range files {
-			require.Regexp(t, `^zz_generated[a-z0-9_]*\.go$`, name)
+			require.Regexp(t, `^zz_generated[a-z0-9_-]*\.go$`, name)
 			file, err := parser.ParseFile(token.NewFileSet(), name, source, parser.SkipObjectResolution)
 			require.NoError(t, err, "%s", source)
 			for _, d := range file.Decls {

@@ -24,13 +24,17 @@ import (
 type Options struct {
 	Package string // its name
 	Command string // the command that writes it, for the first line of each file
+	// Everywhere tells that programs for other 64-bit systems and processors get the
+	// types, too, so that they compile: the first target's on other systems, and on
+	// other processors of a system its first one's.
+	Everywhere bool
 	// Import is a package that has some of the declarations already, or nil.
 	Import *Import
 }
 
 // Generate writes the declarations of one header for several targets. It
-// returns the files by name: what all targets have in common in one of them,
-// and what differs in a file for each.
+// returns the files by name: every declaration is written once for all targets
+// that have it alike.
 func Generate(targets []*abi.Facts, opts Options) (map[string][]byte, error) {
 	return generate(targets, opts, wordsText)
 }
@@ -40,13 +44,14 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}
 	outputs := make([]*output, len(targets))
-	bytes := unscanned(targets)
+	over := overviewOf(targets)
+
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
 			return err
 		}
-		if outputs[i], err = declare(targets[i], table, opts.Import, bytes); err != nil {
+		if outputs[i], err = declare(targets[i], table, opts.Import, over); err != nil {
 			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
 		return nil
@@ -54,7 +59,7 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 	if err != nil {
 		return nil, err
 	}
-	divided := divide(targets, outputs)
+	divided := divide(targets, outputs, opts.Everywhere)
 	texts := make([][]byte, len(divided))
 	err = each(len(divided), func(i int) (err error) {
 		texts[i], err = divided[i].render(opts)
@@ -65,9 +70,7 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 	}
 	files := map[string][]byte{}
 	for i, f := range divided {
-		if texts[i] != nil {
-			files[f.name] = texts[i]
-		}
+		files[f.name] = texts[i]
 	}
 	return files, nil
 }
@@ -97,14 +100,14 @@ type output struct {
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words, from *Import, unscanned map[string]bool) (out *output, err error) {
+func declare(facts *abi.Facts, table *words, from *Import, over *overview) (out *output, err error) {
 	// A file of facts is input too, and no input may end the program.
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
 		}
 	}()
-	s, err := newScope(facts, table, from, unscanned)
+	s, err := newScope(facts, table, from, over)
 	if err != nil {
 		return nil, err
 	}
@@ -152,13 +155,27 @@ func (w *writer) all() error {
 		}
 	}
 	for _, key := range sortedKeys(w.opaque) {
-		name := w.types[key]
-		w.add(name,
-			jen.Comment(typeDoc(name, fmt.Sprintf("C's %s%s, which the headers declare and do not define: only pointers to it have a use",
-				key, w.since(strings.Fields(key)[0], w.opaque[key])), w.words.about(w.opaque[key]))),
-			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
+		if err := w.undefined(key, w.opaque[key]); err != nil {
+			return err
+		}
 	}
 	w.support()
+	return nil
+}
+
+// undefined writes a record that the headers declare and do not define.
+func (w *writer) undefined(key, c string) error {
+	name := w.types[key]
+	if w.words.pointer[c] {
+		size := w.facts.PointerSize
+		doc := typeDoc(name, fmt.Sprintf("C's pointer to a %s", key), w.words.about(c))
+		bytes := &abi.Record{Kind: abi.Union, Size: size, Align: size}
+		return w.recordNamed(bytes, name, key, c, key, doc, true)
+	}
+	w.add(name,
+		jen.Comment(typeDoc(name, fmt.Sprintf("C's %s%s, which the headers declare and do not define: only pointers to it have a use",
+			key, w.since(strings.Fields(key)[0], c)), w.words.about(c))),
+		jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
 	return nil
 }
 

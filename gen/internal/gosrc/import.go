@@ -25,7 +25,7 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	}
 	for _, f := range p.Facts {
 		if f.Target() == target.Target() {
-			return newScope(f, words, nil, unscanned(p.Facts))
+			return newScope(f, words, nil, overviewOf(p.Facts))
 		}
 	}
 	return nil, nil
@@ -36,13 +36,13 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 // there: as in another release.
 func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
 	lists := make([][]string, len(targets))
-	bytes := unscanned(targets)
+	over := overviewOf(targets)
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
 			return err
 		}
-		s, err := newScope(targets[i], table, p, bytes)
+		s, err := newScope(targets[i], table, p, over)
 		if err != nil {
 			return err
 		}

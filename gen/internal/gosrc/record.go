@@ -49,7 +49,11 @@ type body struct {
 func (w *writer) record(r *abi.Record) error {
 	name := w.types[recordKey(r)]
 	c := cName(r)
-	doc := typeDoc(name, fmt.Sprintf("C's %s of %s, %d bytes%s", c, r.Header, r.Size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
+	size := ""
+	if w.sizes[recordKey(r)] == r.Size { // on all targets
+		size = fmt.Sprintf(", %d bytes", r.Size)
+	}
+	doc := typeDoc(name, fmt.Sprintf("C's %s of %s%s%s", c, r.Header, size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
 	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc, w.unscanned[recordKey(r)])
 }
 
@@ -73,8 +77,9 @@ func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string, bytes
 	code = append(code, b.methods...)
 	b.assert(jen.Qual("unsafe", "Sizeof").Call(jen.Id(name).Values()), r.Size)
 	b.assert(jen.Qual("unsafe", "Alignof").Call(jen.Id(name).Values()), r.Align)
-	code = append(code, jen.Line(), jen.Func().Id("_").Params().Block(b.asserts...))
 	w.add(name, code...)
+	// Apart from the type, which may be the same where the numbers differ.
+	w.add("layout of "+name, jen.Func().Id("_").Params().Block(b.asserts...))
 	return nil
 }
 
@@ -223,7 +228,7 @@ func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error)
 	switch {
 	case inner.Anon != nil:
 		path = b.w.unique(path, c)
-		doc := fmt.Sprintf("%s is the untagged %s at %s in C, %d bytes.%s", path, inner.Kind, c, inner.Size, b.aboutIt(f))
+		doc := fmt.Sprintf("%s is the untagged %s at %s in C.%s", path, inner.Kind, c, b.aboutIt(f))
 		if err := b.w.recordNamed(inner.Anon, path, c, b.path+"."+f.Name, at, doc, within); err != nil {
 			return gotype{}, err
 		}

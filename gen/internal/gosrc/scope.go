@@ -23,7 +23,7 @@ type scope struct {
 	types   map[string]string      // typeKey to Go name
 	names   map[string]string      // Go name to the C declaration that has it
 
-	unscanned map[string]bool // typeKey of records that are bytes to the collector
+	*overview // of all targets
 
 	path      string            // of the imported package, if there is one
 	imported  map[string]string // typeKey to the name that the imported package has for it
@@ -32,9 +32,9 @@ type scope struct {
 	redeclared []string
 }
 
-// newScope names what the facts declare, of which some records are unscanned. from
-// is a package that may have some of it already, or nil.
-func newScope(f *abi.Facts, w *words, from *Import, unscanned map[string]bool) (*scope, error) {
+// newScope names what the facts declare, one target of several. from is a package that may
+// have some of it already, or nil.
+func newScope(f *abi.Facts, w *words, from *Import, over *overview) (*scope, error) {
 	if f.PointerSize != 4 && f.PointerSize != 8 {
 		return nil, fmt.Errorf("pointers of %d bytes", f.PointerSize)
 	}
@@ -50,7 +50,7 @@ func newScope(f *abi.Facts, w *words, from *Import, unscanned map[string]bool) (
 		types:   map[string]string{},
 		names:   map[string]string{},
 
-		unscanned: unscanned,
+		overview:  over,
 		imported:  map[string]string{},
 		elsewhere: map[any]bool{},
 	}

@@ -36,6 +36,9 @@ func (s *scope) goType(t *abi.Type, path, at string, bytes bool) (gotype, error)
 	case abi.EnumKind:
 		return s.enumType(t)
 	case abi.Pointer:
+		if s.byPointer(t) {
+			return fixed(s.typeCode(keyOf(t.Elem)))
+		}
 		elem, err := s.pointee(t.Elem, path, at)
 		switch {
 		case err != nil:
@@ -65,6 +68,12 @@ func (s *scope) goType(t *abi.Type, path, at string, bytes bool) (gotype, error)
 		return gotype{jen.Id(path), t.Size, align}, nil
 	}
 	return gotype{}, fmt.Errorf("%s: the type %s has no counterpart in Go", at, t)
+}
+
+// byPointer reports whether a pointer is the C library's own type, of which users
+// need the room only.
+func (s *scope) byPointer(t *abi.Type) bool {
+	return t.Kind == abi.Pointer && t.Elem.IsRecord() && s.words.pointer[t.Elem.Name] && s.opaque[keyOf(t.Elem)] != ""
 }
 
 // recordAlign is the alignment that Go's version of a record has, which is C's.

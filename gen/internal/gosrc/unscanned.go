@@ -2,6 +2,27 @@ package gosrc
 
 import "github.com/goverbs/goverbs/gen/internal/abi"
 
+// overview is what all targets together say of records, by their keys.
+type overview struct {
+	unscanned map[string]bool
+	sizes     map[string]int64 // -1 where they differ
+}
+
+func overviewOf(targets []*abi.Facts) *overview {
+	sizes := map[string]int64{}
+	for _, f := range targets {
+		for _, r := range f.Records {
+			key := recordKey(r)
+			if known, ok := sizes[key]; ok && known != r.Size {
+				sizes[key] = -1
+			} else {
+				sizes[key] = r.Size
+			}
+		}
+	}
+	return &overview{unscanned(targets), sizes}
+}
+
 // unscanned finds the records that are only bytes to Go's collector somewhere,
 // by their keys: those that are members of a union, stand where Go would not
 // put them, or follow the end of another record, and what these consist of. A

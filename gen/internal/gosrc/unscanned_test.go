@@ -1,7 +1,6 @@
 package gosrc
 
 import (
-	"bytes"
 	"fmt"
 	"go/ast"
 	"go/importer"
@@ -20,7 +19,6 @@ import (
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
 	"github.com/goverbs/goverbs/gen/internal/crandom"
-	"github.com/goverbs/goverbs/headers"
 )
 
 // What is bytes to the collector has numbers for pointers, wherever else C has a
@@ -60,14 +58,8 @@ func TestPointersInBytesAreNumbers(t *testing.T) {
 // types are those that the Go compiler would see.
 func TestViewsHoldNoPointers(t *testing.T) {
 	sources := map[string]string{}
-	for _, release := range []string{"65.0", "freebsd-15"} {
-		text, err := headers.Facts(release)
-		require.NoError(t, err)
-		all, err := abi.ReadAll(bytes.NewReader(text))
-		require.NoError(t, err)
-		i := slices.IndexFunc(all, func(f *abi.Facts) bool { return f.GOARCH == "amd64" })
-		sources[release] = allGo(t, all[i:i+1], wordsText)
-	}
+	sources["65.0"] = allGo(t, []*abi.Facts{newest(t)}, wordsText)
+	sources["freebsd-15"] = allGo(t, []*abi.Facts{factsFor(t, "freebsd-15", "freebsd/amd64/freebsd")}, wordsText)
 	for seed := range uint64(4) {
 		dir := t.TempDir()
 		header := crandom.New(seed+1, crandom.Options{Decls: 60})

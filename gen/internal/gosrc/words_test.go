@@ -17,11 +17,12 @@ import (
 // is misspelt.
 func TestWordsAreUsed(t *testing.T) {
 	stale := func(text string) []string {
-		facts := newest(t)
 		table, err := parseWords(text)
 		require.NoError(t, err)
-		_, err = declare(facts, table, nil, nil)
-		require.NoError(t, err)
+		for _, facts := range []*abi.Facts{newest(t), factsFor(t, "freebsd-15", "freebsd/amd64/freebsd")} {
+			_, err = declare(facts, table, nil, &overview{})
+			require.NoError(t, err)
+		}
 		return table.stale()
 	}
 	assert.Empty(t, stale(wordsText), "words.txt describes what infiniband/verbs.h does not declare")
@@ -36,7 +37,7 @@ func TestWordsAreUsed(t *testing.T) {
 // has most of it once more, in enumerations that say so.
 func TestWordsCoverTheLibrary(t *testing.T) {
 	table := mustWords(t)
-	_, err := declare(newest(t), table, nil, nil)
+	_, err := declare(newest(t), table, nil, &overview{})
 	require.NoError(t, err)
 	for key := range table.used {
 		if !strings.HasPrefix(strings.ToLower(key), "ib_uverbs_") {
@@ -59,13 +60,15 @@ func TestWordsReadOn(t *testing.T) {
 }
 
 // newest is what the newest release declares.
-func newest(t *testing.T) *abi.Facts {
+func newest(t *testing.T) *abi.Facts { return factsFor(t, "65.0", "linux/amd64/glibc") }
+
+func factsFor(t *testing.T, release, target string) *abi.Facts {
 	t.Helper()
-	text, err := headers.Facts("65.0")
+	text, err := headers.Facts(release)
 	require.NoError(t, err)
 	all, err := abi.ReadAll(bytes.NewReader(text))
 	require.NoError(t, err)
-	i := slices.IndexFunc(all, func(f *abi.Facts) bool { return f.Target() == "linux/amd64/glibc" })
+	i := slices.IndexFunc(all, func(f *abi.Facts) bool { return f.Target() == target })
 	require.GreaterOrEqual(t, i, 0)
 	return all[i]
 }
@@ -78,12 +81,13 @@ func mustWords(t *testing.T) *words {
 }
 
 func TestWordsForm(t *testing.T) {
-	w, err := parseWords("# a remark\n\nibv_a\n\tFirst line,\n\tsecond line.\nibv_a.b counted-by c\nibv_a.d enum ibv_e\n")
+	w, err := parseWords("# a remark\n\nibv_a\n\tFirst line,\n\tsecond line.\nibv_a.b counted-by c\nibv_a.d enum ibv_e\nibv_f by-pointer\n")
 	require.NoError(t, err)
 	assert.Equal(t, " First line, second line.", w.about("ibv_a"))
 	assert.Equal(t, "", w.about("ibv_b"))
 	assert.Equal(t, map[string]string{"ibv_a.b": "c"}, w.counted)
 	assert.Equal(t, map[string]string{"ibv_a.d": "ibv_e"}, w.enum)
+	assert.Equal(t, map[string]bool{"ibv_f": true}, w.pointer)
 	for text, want := range map[string]string{
 		"\tx":            "line 1: a description of nothing",
 		"a\na":           "line 2: a is described twice",

@@ -1,5 +1,5 @@
-//go:build !((freebsd && (amd64 || arm64)) || (linux && (amd64 || arm64 || loong64 || ppc64le || riscv64 || s390x)))
+//go:build 386 || arm || mips || mipsle || plan9
 
 package platform
 
-var _ int = "github.com/goverbs/goverbs/ibv is for 64-bit Linux and FreeBSD, on the processors that its documentation lists: give the files that import it a build constraint"
+var _ int = "github.com/goverbs/goverbs/ibv is for systems of 64 bits, and not for Plan 9: give the files that import it a build constraint"
