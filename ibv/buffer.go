@@ -19,7 +19,7 @@ func AllocBuffer(size int) (Buffer, error) {
 	if size <= 0 {
 		return nil, act.invalid("a buffer has at least one byte")
 	}
-	b, err := syscall.Mmap(-1, 0, size, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_PRIVATE|syscall.MAP_ANON)
+	b, err := mapMemory(size)
 	if err != nil {
 		return nil, act.failed(errnoOf(err))
 	}
@@ -30,7 +30,7 @@ func AllocBuffer(size int) (Buffer, error) {
 // AllocBuffer returned it, not on a part of it; the error is syscall.EINVAL
 // otherwise, and nothing is freed. Any use of the memory afterwards is a fault.
 func (b Buffer) Free() error {
-	if err := syscall.Munmap(b); err != nil {
+	if err := unmapMemory(b); err != nil {
 		return action{op: fmt.Sprintf("free a buffer of %d bytes", len(b)), hints: map[syscall.Errno]string{
 			syscall.EINVAL: "it is not a whole buffer of AllocBuffer's, or was freed before",
 		}}.failed(errnoOf(err))

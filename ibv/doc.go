@@ -57,7 +57,7 @@
 // A type such as [QP] or [RecvWR] is C's struct, byte for byte, and a *QP is C's
 // object: a pointer that a C library made works here too, and the other way round.
 // An object is closed once, after everything made from it, and is C's memory,
-// gone, afterwards.
+// gone, afterwards. A copy of the struct is no object: go vet reports it.
 //
 // A device reads and writes the memory of a work request at any time between the
 // post and the completion. [AllocBuffer] gives memory outside the Go heap for
@@ -77,7 +77,8 @@
 // Errors unwrap to the [syscall.Errno] that C gives, so that errors.Is(err,
 // syscall.ENOMEM) works on them; they say what was attempted, on what, and what
 // to do about it. What the installed libibverbs, the kernel or the device does not
-// have is [ErrNotSupported]. Work that fails later has a [CompletionError].
+// have is errors.ErrUnsupported. Where there is no libibverbs, all errors are
+// [ErrNoLibrary]. Work that fails later has a [CompletionError].
 //
 // # Names
 //
@@ -98,12 +99,13 @@
 //
 // # Platforms
 //
-// It is for 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x, and
-// for FreeBSD on amd64 and arm64; elsewhere the compiler says so. On arm64, musl
-// lays out some structs otherwise than glibc: the build tag musl selects it.
+// It works on 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x,
+// and is for FreeBSD on amd64 and arm64. On other systems of 64 bits but Plan 9,
+// programs compile, with the layouts of Linux, and get [ErrNoLibrary]. On arm64,
+// musl lays out some structs otherwise than glibc: the build tag musl selects it.
 //
 // The library is loaded when the first device is looked for. A machine without
-// it gets an error then that names the package to install. The environment
+// it gets an [ErrNoLibrary] then that names the package to install. The environment
 // variable GOVERBS_LIBIBVERBS names another library file. GOVERBS_CCALL=portable
 // switches off the direct call of C functions in favour of a slower way that
 // does not depend on the Go runtime's inside.
@@ -116,6 +118,6 @@
 // -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std.
 package ibv
 
-import _ "github.com/goverbs/goverbs/ibv/internal/platform" // first, to say where this package is not for
+import _ "github.com/goverbs/goverbs/ibv/internal/platform" // first, to say where this package cannot be
 
 //go:generate go run ../gen generate -header infiniband/verbs.h -package ibv

@@ -6,13 +6,13 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/goverbs/goverbs/ibv/internal/dl"
 )
 
 // Error is the failure of a verb. It unwraps to the [syscall.Errno] that C
-// gives, so errors.Is(err, syscall.ENOMEM) works on it.
+// gives, so errors.Is(err, syscall.ENOMEM) works on it. What the installed
+// libibverbs, the kernel or the device's provider does not have is
+// errors.ErrUnsupported by errors.Is: syscall.EOPNOTSUPP or syscall.ENOSYS.
 type Error struct {
 	Op    string        // what was attempted, such as "create queue pair"
 	On    string        // on what, such as "rxe0"
@@ -39,23 +39,19 @@ func (e *Error) Unwrap() error { return e.Errno }
 
 // describe is an errno as text, with the name that C programs know it by.
 func describe(errno syscall.Errno) string {
-	if name := unix.ErrnoName(errno); name != "" {
+	if name := errnoName(errno); name != "" {
 		return fmt.Sprintf("%s (%s)", errno.Error(), name)
 	}
 	return errno.Error()
 }
 
-// ErrNotSupported is what a verb's error is, by errors.Is, when the installed
-// libibverbs, the kernel or the device's provider does not have it. The error
-// also is syscall.EOPNOTSUPP or syscall.ENOSYS, C's ways to say so.
-var ErrNotSupported = errors.New("not supported by this libibverbs or provider")
-
-// unsupported is an Error for a verb that is not there.
-type unsupported struct{ err *Error }
-
-func (u unsupported) Error() string        { return u.err.Error() }
-func (u unsupported) Is(target error) bool { return target == ErrNotSupported }
-func (u unsupported) Unwrap() error        { return u.err }
+// ErrNoLibrary is what errors are, by errors.Is, when there is no libibverbs that
+// the program could load: the machine has none, or none that fits, or the program
+// is built for a system or in a way that cannot load any. The error says which,
+// and what to install. So a program that can do without RDMA asks whether there is
+// any: by [Devices], or by [Open], whose error is syscall.ENODEV if there is a
+// library and no device.
+var ErrNoLibrary = dl.ErrNoLibrary
 
 // action is what a verb attempts, on what, and advice by reason for when it
 // fails: the part of an error that is known beforehand.
@@ -73,17 +69,13 @@ func (a action) failed(errno syscall.Errno) error {
 	if hint == "" && errno == syscall.ENOMEM {
 		hint = memoryHint()
 	}
-	e := &Error{Op: a.op, On: a.on, Errno: errno, Hint: hint}
-	if errno == syscall.EOPNOTSUPP || errno == syscall.ENOSYS {
-		return unsupported{e}
-	}
-	return e
+	return &Error{Op: a.op, On: a.on, Errno: errno, Hint: hint}
 }
 
 // unavailable is the error of an action whose function could not be found.
 func (a action) unavailable(err error) error {
 	if errors.Is(err, dl.ErrNoSymbol) {
-		return unsupported{&Error{Op: a.op, On: a.on, Errno: syscall.EOPNOTSUPP, Hint: err.Error()}}
+		return &Error{Op: a.op, On: a.on, Errno: syscall.EOPNOTSUPP, Hint: err.Error()}
 	}
 	return fmt.Errorf("ibv: %s: %w", a.op, err)
 }

@@ -34,7 +34,7 @@ func TestActionErrors(t *testing.T) {
 
 	err := act.failed(syscall.EINVAL)
 	require.EqualError(t, err, "ibv: do this on rxe0: invalid argument (EINVAL); own advice")
-	require.NotErrorIs(t, err, ErrNotSupported)
+	require.NotErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorContains(t, act.failed(syscall.EIO), "better advice", "the action's own first")
 	require.ErrorContains(t, act.failed(syscall.EACCES), "/dev/infiniband/uverbs")
 	require.ErrorIs(t, act.failed(syscall.EACCES), fs.ErrPermission)
@@ -42,7 +42,7 @@ func TestActionErrors(t *testing.T) {
 
 	for _, errno := range []syscall.Errno{syscall.EOPNOTSUPP, syscall.ENOSYS} {
 		err := act.failed(errno)
-		require.ErrorIs(t, err, ErrNotSupported)
+		require.ErrorIs(t, err, errors.ErrUnsupported)
 		require.ErrorIs(t, err, errno)
 		var e *Error
 		require.ErrorAs(t, err, &e)
@@ -51,7 +51,7 @@ func TestActionErrors(t *testing.T) {
 	}
 
 	err = act.unavailable(fmt.Errorf("%w: ibv_do_this", dl.ErrNoSymbol))
-	require.ErrorIs(t, err, ErrNotSupported)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorIs(t, err, syscall.EOPNOTSUPP)
 	require.ErrorContains(t, err, "do this on rxe0")
 	require.ErrorContains(t, err, "ibv_do_this")
@@ -59,7 +59,7 @@ func TestActionErrors(t *testing.T) {
 	noLibrary := errors.New("no library")
 	err = act.unavailable(noLibrary)
 	require.ErrorIs(t, err, noLibrary)
-	require.NotErrorIs(t, err, ErrNotSupported)
+	require.NotErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorContains(t, err, "do this")
 
 	err = act.invalid("%d is too many", 5)

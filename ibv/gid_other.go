@@ -1,8 +1,10 @@
+//go:build !freebsd
+
 package ibv
 
 import "unsafe"
 
-// queryGIDEntry is what QueryGIDEntry does on Linux.
+// queryGIDEntry is what QueryGIDEntry does with rdma-core's library.
 func (ctx *Context) queryGIDEntry(act action, port, index uint32) (GIDEntry, error) {
 	entry := new(GIDEntry)
 	err := callInt(act, "_ibv_query_gid_ex", uintptr(unsafe.Pointer(ctx)),

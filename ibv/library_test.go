@@ -3,6 +3,8 @@
 package ibv_test
 
 import (
+	"errors"
+	"os"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -93,6 +95,22 @@ func TestQueryPortOfOldLibrary(t *testing.T) {
 	}
 }
 
+// A program can ask whether there is a library, and a user reads how to get it.
+func TestNoLibrary(t *testing.T) {
+	const role = "IBV_TEST_WITHOUT_LIBRARY"
+	if os.Getenv(role) == "" {
+		again(t, "^"+t.Name()+"$", role+"=1", "GOVERBS_LIBIBVERBS=/nowhere/libibverbs.so.1")
+		return
+	}
+	_, devices := ibv.Devices()
+	_, open := ibv.Open("rxe0")
+	for _, err := range []error{devices, open} {
+		require.ErrorIs(t, err, ibv.ErrNoLibrary)
+		require.ErrorContains(t, err, "ibv: list RDMA devices: there is no libibverbs to load: load /nowhere/libibverbs.so.1: dlopen: ")
+		require.ErrorContains(t, err, "apt install libibverbs1 ibverbs-providers")
+	}
+}
+
 // What an old library lacks is an error that says so.
 func TestMissingFunctions(t *testing.T) {
 	library := inOldLibrary(t)
@@ -114,8 +132,9 @@ func TestMissingFunctions(t *testing.T) {
 
 func requireNotSupported(t *testing.T, err error, op, symbol string, library *dl.Library) {
 	t.Helper()
-	require.ErrorIs(t, err, ibv.ErrNotSupported)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorIs(t, err, syscall.EOPNOTSUPP)
+	require.NotErrorIs(t, err, ibv.ErrNoLibrary)
 	require.ErrorContains(t, err, op)
 	require.ErrorContains(t, err, symbol)
 	require.ErrorContains(t, err, library.Name())
@@ -139,7 +158,7 @@ func TestOpenInOldLibrary(t *testing.T) {
 		devices(-int(syscall.ENOSYS))
 		_, err := ibv.Devices()
 		require.ErrorIs(t, err, syscall.ENOSYS)
-		require.ErrorIs(t, err, ibv.ErrNotSupported)
+		require.ErrorIs(t, err, errors.ErrUnsupported)
 		require.ErrorContains(t, err, "ib_uverbs")
 		_, err = ibv.Open("")
 		require.ErrorIs(t, err, syscall.ENOSYS)

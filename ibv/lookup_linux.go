@@ -130,7 +130,7 @@ func deviceNumbers(info os.FileInfo) string {
 	if !ok || info.Mode()&os.ModeCharDevice == 0 {
 		return "no character device"
 	}
-	return fmt.Sprintf("%d:%d", unix.Major(stat.Rdev), unix.Minor(stat.Rdev))
+	return fmt.Sprintf("%d:%d", unix.Major(uint64(stat.Rdev)), unix.Minor(uint64(stat.Rdev)))
 }
 
 // owners says who may use a file, if it could be looked at.

@@ -95,7 +95,7 @@ func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 // among them, size has room for [GRHLength] bytes of header, which is not checked.
 func NewSRQRecvRing(srq *SRQ, cq *CQ, n, size int) (*RecvRing, error) {
 	has, err := srq.Query()
-	if errors.Is(err, ErrNotSupported) {
+	if errors.Is(err, errors.ErrUnsupported) {
 		// Then the queue itself tells how much it takes.
 		has, err = SRQAttr{MaxWR: ^uint32(0), MaxSGE: 1}, nil
 	}

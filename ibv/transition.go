@@ -62,7 +62,7 @@ func (qp *QP) explain(err error, attr *QPAttr, mask QPAttrMask) error {
 // explainWith puts what look finds in place of the general advice of C's error.
 func explainWith(err error, look func() []string) error {
 	var e *Error
-	if errors.As(err, &e) && !errors.Is(err, ErrNotSupported) {
+	if errors.As(err, &e) && !errors.Is(err, errors.ErrUnsupported) {
 		if found := look(); len(found) > 0 {
 			e.Hint = strings.Join(found, "; ")
 		}

@@ -9,8 +9,8 @@ import (
 
 // On iWARP, the addresses of a path are not what is wrong.
 func TestIWARPIsConnectedByRDMACM(t *testing.T) {
-	for _, device := range []Device{{NodeType: NodeRNIC}, {TransportType: TransportIWARP}} {
-		qp := &QP{Context: &Context{Device: &device}, QPType: QPTRC, State: QPSRTR}
+	for _, device := range []*Device{{NodeType: NodeRNIC}, {TransportType: TransportIWARP}} {
+		qp := &QP{Context: &Context{Device: device}, QPType: QPTRC, State: QPSRTR}
 		err := qp.explain(&Error{Op: "move", Errno: syscall.EINVAL, Hint: "general advice"}, &QPAttr{QPState: QPSRTS}, required[QPTRC].rts)
 		require.ErrorIs(t, err, syscall.EINVAL)
 		require.ErrorContains(t, err, "connected by librdmacm alone")

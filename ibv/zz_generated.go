@@ -1603,6 +1603,7 @@ func _() {
 // It is C's struct ibv_pd of infiniband/verbs.h, 16 bytes.
 type PD struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -1651,6 +1652,7 @@ func _() {
 // It is C's struct ibv_xrcd of infiniband/verbs.h, 8 bytes.
 type XRCD struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -1668,6 +1670,7 @@ func _() {
 // It is C's struct ibv_mr of infiniband/verbs.h, 48 bytes.
 type MR struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -1711,6 +1714,7 @@ func _() {
 // It is C's struct ibv_mw of infiniband/verbs.h, 32 bytes.
 type MW struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -1988,6 +1992,7 @@ func _() {
 // It is C's struct ibv_rwq_ind_table of infiniband/verbs.h, 24 bytes.
 type RWQIndTable struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -2741,6 +2746,7 @@ func _() {
 // It is C's struct ibv_srq of infiniband/verbs.h.
 type SRQ struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -2778,6 +2784,7 @@ type WQPostRecvFunc uintptr
 // It is C's struct ibv_wq of infiniband/verbs.h.
 type WQ struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -2825,6 +2832,7 @@ type WQ struct {
 // It is C's struct ibv_qp of infiniband/verbs.h.
 type QP struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -2875,6 +2883,7 @@ type QP struct {
 // It is C's struct ibv_comp_channel of infiniband/verbs.h, 16 bytes.
 type CompChannel struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -2900,6 +2909,7 @@ func _() {
 // It is C's struct ibv_cq of infiniband/verbs.h.
 type CQ struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -3021,6 +3031,7 @@ type CQExReadFlowTagFunc uintptr
 // It is C's struct ibv_ah of infiniband/verbs.h, 24 bytes.
 type AH struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -3486,6 +3497,7 @@ func _() {
 // It is C's struct ibv_flow of infiniband/verbs.h, 24 bytes.
 type Flow struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// CompMask is 0 until there is more.
 	CompMask uint32 // uint32_t comp_mask
@@ -3527,6 +3539,7 @@ func _() {
 // It is C's struct ibv_device of infiniband/verbs.h, 664 bytes.
 type Device struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Ops has no use any more.
 	Ops DeviceOps // struct _ibv_device_ops _ops
@@ -3607,6 +3620,7 @@ type ContextOpsPostRecvFunc uintptr
 // It is C's struct ibv_context of infiniband/verbs.h.
 type Context struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Device is the device that was opened.
 	Device *Device // struct ibv_device *device
@@ -3909,6 +3923,14 @@ func (s Ptr[T]) Get() *T {
 func (s Ptr[T]) String() string {
 	return "0x" + strconv.FormatUint(uint64(s), 16)
 }
+
+// noCopy is in C's objects, which are only where C made them: a copy is none. It takes
+// no room, and go vet reports copies of what has these methods.
+type noCopy struct{}
+
+func (*noCopy) Lock() {}
+
+func (*noCopy) Unlock() {}
 
 // flagName is a set of bits that has a name.
 type flagName struct {

@@ -1616,6 +1616,7 @@ func _() {
 // It is C's struct ibv_cq_ex of infiniband/verbs.h.
 type CQEx struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context

@@ -3294,6 +3294,7 @@ type DMMemcpyFromDMFunc uintptr
 // It is C's struct ibv_dm of infiniband/verbs.h, 32 bytes.
 type DM struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -3604,6 +3605,7 @@ func _() {
 // It is C's struct ibv_dmah of infiniband/verbs.h, 8 bytes, since rdma-core 59.0.
 type DMAH struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -3638,6 +3640,7 @@ func _() {
 // It is C's struct ibv_td of infiniband/verbs.h, 8 bytes.
 type TD struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -4284,6 +4287,7 @@ type CQExReadCompletionWallclockNSFunc uintptr
 // It is C's struct ibv_cq_ex of infiniband/verbs.h.
 type CQEx struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -4748,6 +4752,7 @@ func _() {
 // It is C's struct ibv_flow_action of infiniband/verbs.h, 8 bytes.
 type FlowAction struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -4945,6 +4950,7 @@ func _() {
 // It is C's struct ibv_comp_cntr of infiniband/verbs.h, 16 bytes, since rdma-core 65.0.
 type CompCntr struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context
@@ -5110,6 +5116,7 @@ func _() {
 // It is C's struct ibv_counters of infiniband/verbs.h, 8 bytes.
 type Counters struct {
 	_ structs.HostLayout
+	_ noCopy
 
 	// Context is the device that the object is of.
 	Context *Context // struct ibv_context *context

@@ -50,7 +50,7 @@ func (e *End) Inbox(i int) []byte { return e.in.Bytes()[i*e.Received():][:e.Rece
 // Address makes a send go to the peer.
 func (e *End) Address(wr *ibv.SendWR) {
 	if e.AH != nil {
-		*wr.WR.UD() = ibv.SendWRWRUD{AH: e.AH, RemoteQPN: e.Peer.QP.QPNum, RemoteQKey: qkey}
+		*wr.WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(e.AH), RemoteQPN: e.Peer.QP.QPNum, RemoteQKey: qkey}
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -117,24 +116,6 @@ func TestIncludesHaveALimit(t *testing.T) {
 	}
 	_, _, err := parseFiles(t, files)
 	require.ErrorContains(t, err, "headers were included more than 65536 times")
-}
-
-// What is no regular file is refused, and not waited for or read without an end.
-func TestHeadersAreRegularFiles(t *testing.T) {
-	dir := t.TempDir()
-	header := filepath.Join(dir, "x.h")
-	require.NoError(t, syscall.Mkfifo(header, 0o600))
-	_, err := parseIn(dir)
-	assert.ErrorContains(t, err, header+" is not a regular file")
-	require.NoError(t, os.Remove(header))
-	require.NoError(t, os.Symlink("/dev/zero", header))
-	_, err = parseIn(dir)
-	assert.ErrorContains(t, err, header+" is not a regular file")
-	require.NoError(t, os.Remove(header))
-	require.NoError(t, os.WriteFile(header, nil, 0o600))
-	require.NoError(t, os.Truncate(header, 64<<20+1))
-	_, err = parseIn(dir)
-	assert.ErrorContains(t, err, header+" is larger than 64 MiB")
 }
 
 func assertions(t *testing.T, facts *abi.Facts) string {

@@ -66,6 +66,10 @@ func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string, bytes
 		return err
 	}
 	head := []jen.Code{jen.Id("_").Qual("structs", "HostLayout")}
+	if w.isObject(r) {
+		w.needs["noCopy"] = true
+		head = append(head, jen.Id("_").Id("noCopy")) // first: behind the last field, Go would pad it
+	}
 	if b.align > b.natural {
 		code, err := w.filler(b.align)
 		if err != nil {
@@ -207,6 +211,17 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(name)), offset)
 	b.later = append(b.later, func() error { return b.helpers(f, name) })
 	return nil
+}
+
+// isObject reports whether a record is an object of the library: one that words
+// say is, or what has such an object for its context.
+func (s *scope) isObject(r *abi.Record) bool {
+	for _, f := range r.Fields {
+		if f.Name == "context" && f.Kind == abi.Pointer && s.words.object[f.Type.Elem.Name] {
+			return true
+		}
+	}
+	return s.words.object[r.Name]
 }
 
 // retired reports whether a member is the slot of a function that nobody calls

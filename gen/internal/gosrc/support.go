@@ -14,6 +14,9 @@ func (w *writer) support() {
 		}
 		w.ptr()
 	}
+	if w.needs["noCopy"] {
+		w.noCopy()
+	}
 	if w.needs["flags"] {
 		w.flagNames()
 	}
@@ -80,6 +83,18 @@ func (w *writer) ptr() {
 		jen.Comment("String prints the address."),
 		jen.Func().Params(jen.Id("s").Add(number.Clone())).Id("String").Params().String().Block(
 			jen.Return(jen.Lit("0x").Op("+").Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("s")), jen.Lit(16)))))
+}
+
+// noCopy writes the mark of structs that must not be copied.
+func (w *writer) noCopy() {
+	method := func(name string) *jen.Statement {
+		return jen.Func().Params(jen.Op("*").Id("noCopy")).Id(name).Params().Block()
+	}
+	w.add("noCopy",
+		jen.Comment("noCopy is in C's objects, which are only where C made them: a copy is none. It takes no room, and go vet reports copies of what has these methods."),
+		jen.Type().Id("noCopy").Struct(),
+		jen.Line(), method("Lock"),
+		jen.Line(), method("Unlock"))
 }
 
 func (w *writer) flagNames() {

@@ -17,14 +17,17 @@ type words struct {
 	counted map[string]string // record.member to the counting member
 	// pointer marks records of which the C library's type is a pointer.
 	pointer map[string]bool
-	used    map[string]bool
+	// object marks records that the library makes, and that are no use as copies.
+	object map[string]bool
+	used   map[string]bool
 }
 
 // parseWords reads the table. An entry is a line with a C name (a tag, an
 // enumerator, or record.member), perhaps followed by "enum TAG", "counted-by
-// MEMBER" or "by-pointer", and the indented lines below it are the description.
+// MEMBER", "by-pointer" or "object", and the indented lines below it are the
+// description.
 func parseWords(text string) (*words, error) {
-	w := &words{text: map[string]string{}, enum: map[string]string{}, counted: map[string]string{}, pointer: map[string]bool{}, used: map[string]bool{}}
+	w := &words{text: map[string]string{}, enum: map[string]string{}, counted: map[string]string{}, pointer: map[string]bool{}, object: map[string]bool{}, used: map[string]bool{}}
 	key := ""
 	for i, line := range strings.Split(text, "\n") {
 		switch {
@@ -45,12 +48,14 @@ func parseWords(text string) (*words, error) {
 			case len(f) == 1:
 			case len(f) == 2 && f[1] == "by-pointer":
 				w.pointer[key] = true
+			case len(f) == 2 && f[1] == "object":
+				w.object[key] = true
 			case len(f) == 3 && f[1] == "enum":
 				w.enum[key] = f[2]
 			case len(f) == 3 && f[1] == "counted-by":
 				w.counted[key] = f[2]
 			default:
-				return nil, fmt.Errorf("words, line %d: %q is neither a name, nor NAME enum TAG, nor NAME counted-by MEMBER, nor NAME by-pointer", i+1, line)
+				return nil, fmt.Errorf("words, line %d: %q is neither a name, nor NAME enum TAG, nor NAME counted-by MEMBER, nor NAME by-pointer, nor NAME object", i+1, line)
 			}
 		}
 	}

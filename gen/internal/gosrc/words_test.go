@@ -81,13 +81,14 @@ func mustWords(t *testing.T) *words {
 }
 
 func TestWordsForm(t *testing.T) {
-	w, err := parseWords("# a remark\n\nibv_a\n\tFirst line,\n\tsecond line.\nibv_a.b counted-by c\nibv_a.d enum ibv_e\nibv_f by-pointer\n")
+	w, err := parseWords("# a remark\n\nibv_a\n\tFirst line,\n\tsecond line.\nibv_a.b counted-by c\nibv_a.d enum ibv_e\nibv_f by-pointer\nibv_g object\n")
 	require.NoError(t, err)
 	assert.Equal(t, " First line, second line.", w.about("ibv_a"))
 	assert.Equal(t, "", w.about("ibv_b"))
 	assert.Equal(t, map[string]string{"ibv_a.b": "c"}, w.counted)
 	assert.Equal(t, map[string]string{"ibv_a.d": "ibv_e"}, w.enum)
 	assert.Equal(t, map[string]bool{"ibv_f": true}, w.pointer)
+	assert.Equal(t, map[string]bool{"ibv_g": true}, w.object)
 	for text, want := range map[string]string{
 		"\tx":            "line 1: a description of nothing",
 		"a\na":           "line 2: a is described twice",

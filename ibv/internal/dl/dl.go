@@ -14,7 +14,7 @@
 // On arm64, musl and glibc lay out libibverbs' objects differently: the build tag musl chooses, and [Load] refuses to go
 // on with the wrong one.
 // FreeBSD without cgo needs -tags goverbs_fakecgo -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere
-// else, and without them, the package compiles, [Load] fails with [ErrUnsupported], and nothing can be called.
+// else, and without them, the package compiles, [Load] fails, and nothing can be called.
 package dl
 
 import (
@@ -24,8 +24,8 @@ import (
 	"sync"
 )
 
-// ErrUnsupported says that this program cannot load C libraries at all: on its system, for its processor, or without cgo.
-var ErrUnsupported = errors.New("loading C libraries is not supported on this platform")
+// ErrNoLibrary says that there is no library that this program could load.
+var ErrNoLibrary = errors.New("there is no libibverbs to load")
 
 const (
 	// soname carries the ABI's version. libibverbs.so without it belongs to the development package.
@@ -51,7 +51,8 @@ type loader struct {
 
 var process loader
 
-// Load returns the process's libibverbs, loading it at the first call. It is safe for concurrent use.
+// Load returns the process's libibverbs, loading it at the first call. It is safe for concurrent use. The error is
+// [ErrNoLibrary], unless the program is built for another C library.
 // Later calls return the same library, whatever became of GOVERBS_LIBIBVERBS; after a failure, the next call tries again.
 func Load() (*Library, error) {
 	return process.load()

@@ -3,6 +3,8 @@
 package dl
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
@@ -80,6 +82,7 @@ func TestLoadFailure(t *testing.T) {
 			var l loader
 			library, err := l.load()
 			require.Nil(t, library)
+			require.ErrorIs(t, err, ErrNoLibrary)
 			require.ErrorContains(t, err, tt.path)
 			require.ErrorContains(t, err, overrideVariable)
 			require.ErrorContains(t, err, "libibverbs1 ibverbs-providers")
@@ -102,7 +105,9 @@ func TestMissingNamesEverySystem(t *testing.T) {
 		require.Contains(t, text, soname)
 		require.Contains(t, text, overrideVariable)
 	}
-	require.NotContains(t, missing(false, ErrUnsupported).Error(), "Debian", "no package helps there")
+	unsupported := missing(false, fmt.Errorf("%w here", errors.ErrUnsupported))
+	require.ErrorIs(t, unsupported, ErrNoLibrary)
+	require.NotContains(t, unsupported.Error(), "Debian", "no package helps there")
 }
 
 func libc(t *testing.T, name string) uintptr {

@@ -19,14 +19,14 @@ var packages = []struct{ system, command string }{
 
 // missing turns the dynamic linker's refusal into something to act on.
 func missing(overridden bool, cause error) error {
-	if errors.Is(cause, ErrUnsupported) {
-		return cause
+	if errors.Is(cause, errors.ErrUnsupported) {
+		return fmt.Errorf("%w: %w", ErrNoLibrary, cause)
 	}
 	if overridden {
-		return fmt.Errorf("%w (the name is from %s); unset %s to load the system's %s, which comes with %s",
-			cause, overrideVariable, overrideVariable, soname, packageList())
+		return fmt.Errorf("%w: %w (the name is from %s); unset %s to load the system's %s, which comes with %s",
+			ErrNoLibrary, cause, overrideVariable, overrideVariable, soname, packageList())
 	}
-	return fmt.Errorf("%w; %s comes with %s; or name the library in %s", cause, soname, packageList(), overrideVariable)
+	return fmt.Errorf("%w: %w; %s comes with %s; or name the library in %s", ErrNoLibrary, cause, soname, packageList(), overrideVariable)
 }
 
 func packageList() string {

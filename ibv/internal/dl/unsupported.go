@@ -3,6 +3,7 @@
 package dl
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 	"syscall"
@@ -24,7 +25,7 @@ func unsupported() error {
 	case "linux/s390x":
 		way = ": build with cgo, or with Go 1.27 or newer"
 	}
-	return fmt.Errorf("%w: %s/%s%s", ErrUnsupported, runtime.GOOS, runtime.GOARCH, way)
+	return fmt.Errorf("%w: this program for %s/%s loads no C libraries%s", errors.ErrUnsupported, runtime.GOOS, runtime.GOARCH, way)
 }
 
 // cLibrary is none: nothing is loaded here.

@@ -1,0 +1,15 @@
+//go:build !linux && !freebsd
+
+package ibv
+
+import "syscall"
+
+// noEntry is the errno of an index of a GID table without an entry.
+const noEntry = syscall.ENOENT
+
+// There are no devices here to give advice about.
+const (
+	hintNoDevice  = ""
+	hintNoModules = ""
+	hintNoAccess  = ""
+)
