@@ -1,12 +1,16 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+
+	"github.com/rogpeppe/go-internal/diff"
 )
 
 const aboutCheck = `Tells whether the Go files in a folder are what gen generate would write now, from
@@ -24,6 +28,10 @@ const aboutGoRun = "`go run` hides it: it prints \"exit status N\" and returns 1
 // notCompared is the exit status when gen check or gen diff has nothing to
 // compare: 1, and for gen diff 2, tell how a comparison ended.
 const notCompared = 3
+
+// mostLines is how many lines of a file's differences are shown: who needs more
+// has other tools.
+const mostLines = 60
 
 // differsError says that a comparison was made, and what it found.
 type differsError struct{ error }
@@ -92,7 +100,14 @@ func (b *bindings) stale(stdout io.Writer, files map[string][]byte) (n int, err 
 			continue
 		}
 		n++
-		printDiff(stdout, path, string(have), string(files[name]))
+		difference := diff.Diff(path, have, path+", as it ought to be", files[name])
+		lines := slices.Collect(bytes.Lines(difference))
+		if len(lines) > mostLines {
+			lines = append(lines[:mostLines], []byte("... and more\n"))
+		}
+		if _, err := stdout.Write(bytes.Join(lines, nil)); err != nil {
+			return n, err
+		}
 	}
 	old, err := b.leftovers(files)
 	for _, path := range old {
