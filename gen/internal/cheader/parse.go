@@ -68,17 +68,16 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 	if err != nil {
 		return nil, fmt.Errorf("parsing %s for %s: %w", src.Header, target, err)
 	}
-	config := &cc.Config{
+	config := cc.Config{
 		ABI:             ccABI,
-		FS:              tree,
 		FSOnly:          true,
 		IncludePaths:    []string{"", root},
 		SysIncludePaths: []string{root},
 		EvalAllMacros:   true,
+		Header:          true,
 		UnsignedEnums:   true,
 		ABILayout:       true,
 		ExpansionLimit:  1 << 24,
-		PragmaHandler:   tree.pragma,
 		HasBuiltin:      target.HasBuiltin,
 	}
 	sources := []cc.Source{
@@ -86,17 +85,15 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		{Name: "<builtin>", Value: cc.Builtin},
 		{Name: "<" + src.Header + ">", Value: "#include <" + src.Header + ">\n" + end},
 	}
-	ast, err := cc.Translate(config, sources)
-	if err == nil {
-		err = cmp.Or(tree.refused, tree.unknown())
+	ast, err := tree.translate(config, sources)
+	if err != nil && tree.refused == nil && !notFound.MatchString(err.Error()) {
+		if found := findBodies(config, sources, tree.again()); len(found) > 0 {
+			tree = tree.again()
+			tree.bodies = found
+			ast, err = tree.translate(config, sources)
+		}
 	}
 	if err != nil {
-		if strings.Contains(err.Error(), "conflicting attributes") {
-			tree.restart()
-			if ast, parseErr := cc.Parse(config, sources); parseErr == nil {
-				err = cmp.Or(realigned(ast), err)
-			}
-		}
 		return nil, tree.explain(src, target, err)
 	}
 	r := newReader(ast, target)
@@ -119,6 +116,27 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 		return nil, fmt.Errorf("reading %s for %s: %w", src.Header, target, err)
 	}
 	return r.facts, nil
+}
+
+// translate parses what the headers of the tree declare.
+func (t *tree) translate(config cc.Config, sources []cc.Source) (ast *cc.AST, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("the C front end gave up: %v", r)
+		}
+	}()
+	config.FS, config.PragmaHandler = t, t.pragma
+	ast, err = cc.Translate(&config, sources)
+	if err == nil {
+		err = cmp.Or(t.refused, t.unknown())
+	}
+	if err != nil && strings.Contains(err.Error(), "conflicting attributes") {
+		t.restart()
+		if ast, parseErr := cc.Parse(&config, sources); parseErr == nil {
+			err = cmp.Or(realigned(ast), err)
+		}
+	}
+	return ast, err
 }
 
 // reader turns one syntax tree into facts.

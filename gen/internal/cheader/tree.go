@@ -35,12 +35,22 @@ type tree struct {
 	read        map[string]bool
 	// folders are what was asked for as a header and is none, with their paths.
 	folders map[string]string
+	// marked asks for marks before the braces, bodies for headers without those.
+	marked bool
+	bodies bodies
 	includes
 	renumbered
 }
 
 func newTree(dirs []string) *tree {
 	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{once: map[string]bool{}}}
+}
+
+// again is the same tree, of which nothing was read yet.
+func (t *tree) again() *tree {
+	tree := newTree(t.dirs)
+	tree.whole = t.whole
+	return tree
 }
 
 // Open opens root/NAME from the stubs or else from the include folders.
@@ -67,7 +77,13 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, err
 		}
 		t.read[header] = true
-		text = t.follow(header, t.withoutLines(endEnums(text)))
+		text = withoutUnended(endEnums(text))
+		if t.marked {
+			text = mark(len(t.names), text)
+		} else if t.bodies != nil {
+			text = t.bodies.empty(header, text)
+		}
+		text = t.follow(header, t.withoutLines(text))
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
