@@ -18,10 +18,11 @@ var machines = map[string]machine{
 }
 
 // embedded is what RDMA objects embed of a C library: its mutex and condition
-// variable, in bytes, and how wide its time is. Nothing else of a C library is
-// part of their layout.
+// variable, in bytes, and how wide its time is. Those who create them also name
+// the attributes of threads, and the kind of a mutex or condition variable.
 type embedded struct {
 	mutex, cond, condAlign int
+	thread, kind           int
 	time                   int
 }
 
@@ -30,18 +31,18 @@ func (t Target) embedded() embedded {
 	pointer := machines[t.Arch].pointer
 	switch {
 	case t.Libc == "freebsd":
-		// Both types are pointers to what the library allocates.
-		return embedded{mutex: pointer, cond: pointer, condAlign: pointer, time: 8}
+		// All of them are pointers to what the library allocates.
+		return embedded{mutex: pointer, cond: pointer, condAlign: pointer, thread: pointer, kind: pointer, time: 8}
 	case t.Libc == "musl" && pointer == 8:
-		return embedded{mutex: 40, cond: 48, condAlign: 8, time: 8}
+		return embedded{mutex: 40, cond: 48, condAlign: 8, thread: 56, kind: 4, time: 8}
 	case t.Libc == "musl":
-		return embedded{mutex: 24, cond: 48, condAlign: 4, time: 8}
+		return embedded{mutex: 24, cond: 48, condAlign: 4, thread: 36, kind: 4, time: 8}
 	case t.Arch == "386":
-		return embedded{mutex: 24, cond: 48, condAlign: 4, time: 4}
+		return embedded{mutex: 24, cond: 48, condAlign: 4, thread: 36, kind: 4, time: 4}
 	case t.Arch == "arm":
-		return embedded{mutex: 24, cond: 48, condAlign: 8, time: 4}
+		return embedded{mutex: 24, cond: 48, condAlign: 8, thread: 36, kind: 4, time: 4}
 	case t.Arch == "arm64":
-		return embedded{mutex: 48, cond: 48, condAlign: 8, time: 8}
+		return embedded{mutex: 48, cond: 48, condAlign: 8, thread: 64, kind: 8, time: 8}
 	}
-	return embedded{mutex: 40, cond: 48, condAlign: 8, time: 8}
+	return embedded{mutex: 40, cond: 48, condAlign: 8, thread: 56, kind: 4, time: 8}
 }

@@ -58,6 +58,7 @@ func (t Target) Predefined() string {
 	b.WriteString("#define __stub_has_attribute(name) __has_builtin(" + attributePrefix + "##name)\n")
 	// The C libraries' headers define it; defined here, it is no fact of a header.
 	def("__WORDSIZE", 8*machines[t.Arch].pointer)
+	def("__STUB_"+strings.ToUpper(t.Libc), 1)
 	e := t.embedded()
 	if t.Libc == "freebsd" {
 		def("__STUB_PTHREAD_POINTERS", 1)
@@ -65,6 +66,8 @@ func (t Target) Predefined() string {
 	def("__STUB_PTHREAD_MUTEX_SIZE", e.mutex)
 	def("__STUB_PTHREAD_COND_SIZE", e.cond)
 	def("__STUB_PTHREAD_COND_ALIGN", e.condAlign)
+	def("__STUB_PTHREAD_ATTR_SIZE", e.thread)
+	def("__STUB_PTHREAD_KIND_SIZE", e.kind)
 	def("__STUB_TIME_SIZE", e.time)
 	return b.String()
 }

@@ -20,10 +20,16 @@ import (
 // parseText reads a header that is given as text, for a processor.
 func parseText(t *testing.T, text, arch string) (*abi.Facts, string, error) {
 	t.Helper()
-	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
 	target, err := headers.ParseTarget("linux/" + arch)
 	require.NoError(t, err)
+	return parseFor(t, text, target)
+}
+
+// parseFor reads a header that is given as text, and tells the folder that it is in.
+func parseFor(t *testing.T, text string, target headers.Target) (*abi.Facts, string, error) {
+	t.Helper()
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
 	facts, err := cheader.Parse(cheader.Source{Header: "case.h", IncludeDirs: []string{dir}}, target)
 	return facts, dir, err
 }

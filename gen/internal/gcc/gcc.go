@@ -23,6 +23,7 @@ import (
 type Compiler struct {
 	Arch    string // a GOARCH
 	command []string
+	hosted  []string // its options where it compiles for a C library
 }
 
 // compilers lists the commands that compile for a processor, and the Debian
@@ -56,6 +57,44 @@ func For(arch string) (*Compiler, error) {
 	}
 	return nil, fmt.Errorf("this test compares with gcc for %s, but there is no %s; on Debian: apt install %s", arch, command, known.debian)
 }
+
+// Hosted is the compiler for a processor with the headers of its C library: glibc,
+// or musl, of which there is the machine's own processor only.
+func Hosted(arch, libc string) (*Compiler, error) {
+	c, err := For(arch)
+	if arch == "loong64" && err != nil {
+		c, err = unpacked()
+	}
+	if err == nil && libc == "musl" {
+		// The kernel's headers are the machine's: musl comes with none.
+		kernel := []string{"-idirafter", "/usr/include", "-idirafter", "/usr/include/" + c.triple()}
+		c = &Compiler{Arch: arch, command: []string{"musl-gcc"}, hosted: kernel}
+		if _, err := exec.LookPath("musl-gcc"); err != nil || arch != runtime.GOARCH {
+			return nil, fmt.Errorf("this test compares with gcc for %s and musl, but there is no musl-gcc for it; on Debian: apt install musl-tools", arch)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	c.hosted = append(c.hosted, "-fhosted")
+	return c, nil
+}
+
+// unpacked is the compiler that test/loong64 has unpacked.
+func unpacked() (*Compiler, error) {
+	_, self, _, _ := runtime.Caller(0)
+	cache := os.Getenv("GOVERBS_CACHE")
+	if cache == "" {
+		cache = filepath.Join(filepath.Dir(self), "../../../.cache")
+	}
+	found, err := filepath.Glob(filepath.Join(cache, "loong64-*/usr/bin", compilers["loong64"].command))
+	if err != nil || len(found) != 1 {
+		return nil, fmt.Errorf("there is no %s on the PATH, and test/loong64 has unpacked none into %s", compilers["loong64"].command, cache)
+	}
+	return &Compiler{Arch: "loong64", command: found}, nil
+}
+
+func (c *Compiler) triple() string { return strings.TrimSuffix(compilers[c.Arch].command, "-gcc") }
 
 // Accepts reports whether the compiler compiles a C source, and what it says
 // if it does not. Headers are looked for in dirs.
@@ -127,7 +166,11 @@ func (c *Compiler) Objects(source string, dirs ...string) (*Objects, error) {
 
 func (c *Compiler) run(source string, dirs []string, args ...string) *exec.Cmd {
 	// Freestanding: a cross compiler may come without a C library.
-	args = append(args, "-std=gnu17", "-ffreestanding", "-w", "-x", "c", "-")
+	environment := []string{"-ffreestanding"}
+	if c.hosted != nil {
+		environment = c.hosted
+	}
+	args = append(append(args, environment...), "-std=gnu17", "-w", "-x", "c", "-")
 	for _, dir := range dirs {
 		args = append(args, "-I", dir)
 	}
