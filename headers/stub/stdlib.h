@@ -1,1 +1,2 @@
-/* Stub: nothing of it is part of a declaration. */
+/* Stub: nothing of it is part of a declaration but these types. */
+#include <sys/types.h>

@@ -1,0 +1,2 @@
+/* Stub: the codes are the C library's. */
+#include <errno.h>

@@ -1,0 +1,2 @@
+/* Stub: another name. */
+#include <fcntl.h>

@@ -1,0 +1,3 @@
+/* Stub: nothing of it is part of a declaration but these. */
+#include <limits.h>
+#include <sys/types.h>

@@ -1,0 +1,1 @@
+/* Stub: numbers that inline functions call by. */
