@@ -185,7 +185,11 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 	if b.imported != "" {
 		options.Command += " -import " + b.imported
 	}
-	return gosrc.Generate(all, options)
+	var left notes
+	options.LeftOut = func(l gosrc.LeftOut) { left.add(l.Why.Error(), l.Target) }
+	files, err := gosrc.Generate(all, options)
+	left.print(stderr, len(all))
+	return files, err
 }
 
 // leftovers lists generated files that the generator does not write any more.

@@ -104,6 +104,8 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 		return err
 	}
 	switch {
+	case len(files) == 0:
+		fmt.Fprintf(stdout, "%s declares %sno types or numbers of its own: there is no Go to write\n", header, functions(p, header))
 	case p.first:
 	case len(p.added) > 0:
 		fmt.Fprintf(stdout, "%s %s adds:\n", header, release)
@@ -115,6 +117,26 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 		fmt.Fprintf(stdout, "%s is up to date\n", b.dir)
 	}
 	return nil
+}
+
+// functions counts the functions that a header declares itself, to go on about
+// what else it declares.
+func functions(p *plan, header string) string {
+	declared := map[string]bool{}
+	for _, facts := range p.facts {
+		for _, f := range facts.Functions {
+			if f.Header == header {
+				declared[f.Name] = true
+			}
+		}
+	}
+	switch len(declared) {
+	case 0:
+		return ""
+	case 1:
+		return "one function and "
+	}
+	return fmt.Sprintf("%d functions and ", len(declared))
 }
 
 func (b *bindings) writeGo(stdout io.Writer, files map[string][]byte) (written bool, err error) {

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -135,13 +136,35 @@ func (in *input) read() ([]*abi.Facts, error) {
 		})
 	}
 	wg.Wait()
-	for i, err := range errs {
-		if err != nil {
-			return nil, err
-		}
-		all[i].Version = version
+	if err := in.refused(targets, errs); err != nil {
+		return nil, err
 	}
+	var left notes
+	for _, f := range all {
+		f.Version = version
+		for _, text := range f.LeftOut {
+			left.add(text, f.Target())
+		}
+	}
+	left.print(stderr, len(all))
 	return all, nil
+}
+
+// refused is the error of reading a header for targets, the first one's, and says
+// what to do where the header is for some of them only.
+func (in *input) refused(targets []headers.Target, errs []error) error {
+	var first error
+	var read []string
+	for i, err := range errs {
+		if err == nil {
+			read = append(read, "-target "+targets[i].String())
+		}
+		first = cmp.Or(first, err)
+	}
+	if first == nil || read == nil {
+		return first
+	}
+	return fmt.Errorf("%w\nthe header is not for every target; where it is, it was read: give %s", first, strings.Join(read, " "))
 }
 
 func (in *input) parseTargets() ([]headers.Target, error) {

@@ -31,6 +31,8 @@ type Facts struct {
 	Functions   []*Function `json:"functions"`
 	// Since is the release that each declaration appeared in, for SinceOf.
 	Since map[string]string `json:"since,omitempty"`
+	// LeftOut says what the headers have besides, and why it is no fact.
+	LeftOut []string `json:"-"`
 }
 
 // Record is a struct or a union.

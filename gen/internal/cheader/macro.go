@@ -21,11 +21,11 @@ func (r *reader) macros() {
 			r.facts.Aliases = append(r.facts.Aliases, &abi.Alias{Name: name, Target: target, Header: header, Line: line})
 		}
 		if slices.ContainsFunc(m.ReplacementList(), r.preferred) {
-			r.failf(m, "the value of the macro %s is not known: __alignof__ may be above _Alignof, write that", name)
+			r.leaveOut(m, "the value of the macro %s is not known: __alignof__ may be above _Alignof", name)
 			continue
 		}
 		if r.differs && r.usesLayout(m) {
-			r.failf(m, "the value of the macro %s is not known: it depends on the layout of a type, and the C front end does not know all of them here", name)
+			r.leaveOut(m, "the value of the macro %s is not known: it depends on the layout of a type, and the C front end does not know all of them here", name)
 			continue
 		}
 		if value, _, ok := integer(m.Value()); ok && cc.IsIntegerType(m.Type()) && !r.isFunction(name) {
@@ -33,6 +33,7 @@ func (r *reader) macros() {
 			r.facts.Macros = append(r.facts.Macros, &abi.Macro{Name: name, Header: header, Line: line, Value: value, Signed: signed})
 		}
 	}
+	sort.Strings(r.facts.LeftOut)
 	sort.Slice(r.facts.Macros, func(i, j int) bool {
 		a, b := r.facts.Macros[i], r.facts.Macros[j]
 		return before(a.Header, a.Line, a.Name, b.Header, b.Line, b.Name)

@@ -225,7 +225,17 @@ func where(n cc.Node) (header string, line int, shipped bool) {
 }
 
 func (r *reader) failf(n cc.Node, format string, args ...any) {
+	r.errs = append(r.errs, fmt.Errorf("%s: %s", position(n), fmt.Sprintf(format, args...)))
+}
+
+// leaveOut notes what is no fact, and refuses no header.
+func (r *reader) leaveOut(n cc.Node, format string, args ...any) {
+	r.facts.LeftOut = append(r.facts.LeftOut, fmt.Sprintf("%s: %s", position(n), fmt.Sprintf(format, args...)))
+}
+
+// position is where a node is in the headers.
+func position(n cc.Node) string {
 	p := n.Position()
 	p.Filename = strings.TrimPrefix(p.Filename, root+"/")
-	r.errs = append(r.errs, fmt.Errorf("%v: %s", p, fmt.Sprintf(format, args...)))
+	return p.String()
 }

@@ -178,12 +178,12 @@ func plain(text, header string) string {
 	return strings.Join(lines, "\n")
 }
 
-// position is the file and the line at the start of a message.
-var position = regexp.MustCompile(`^([^:\n]+):(\d+):\d+: [^\n]*`)
+// messagePosition is the file and the line at the start of a message.
+var messagePosition = regexp.MustCompile(`^([^:\n]+):(\d+):\d+: [^\n]*`)
 
 // quoting adds the line of the header that the first message is about.
 func (t *tree) quoting(text string) string {
-	m := position.FindStringSubmatch(text)
+	m := messagePosition.FindStringSubmatch(text)
 	if m == nil {
 		return text
 	}

@@ -111,19 +111,42 @@ func TestNamesOfDeclarations(t *testing.T) {
 	}
 }
 
-// What Go cannot express is refused with its place, its declaration and the
-// reason.
+// What Go cannot express is left out, and the reason given with its place and its
+// declaration. What has it as a member goes with it, a pointer to it stays.
 func TestInexpressible(t *testing.T) {
 	for _, c := range []struct{ text, arch, want string }{
 		{"struct s { int a;\n\tlong double b; };", "amd64", "case.h:2:14: long double b in struct s: the type long double has no counterpart in Go"},
 		{"struct s { __int128 a[2]; };", "amd64", "case.h:1:21: __int128 a[2] in struct s: the type __int128 has no counterpart"},
-		{"union u { struct { _Float128 a; } b; };", "arm64", "has no counterpart in Go"},
+		{"union s { struct { _Float128 a; } b; };", "arm64", "has no counterpart in Go"},
 		{"struct s { int a; } __attribute__((aligned(16)));", "amd64", "case.h:1: struct s: an alignment of 16 cannot be had in Go"},
-		{"typedef struct { int q; } t __attribute__((aligned(8)));", "amd64", "case.h:1: t: no Go type has 4 bytes and is aligned to 8"},
+		{"typedef struct { int q; } s __attribute__((aligned(8)));", "amd64", "case.h:1: s: no Go type has 4 bytes and is aligned to 8"},
 		{"struct s { long long a; };", "arm", "case.h:1: struct s: an alignment of 8 cannot be had in Go"},
 	} {
-		_, err := generateText(t, c.text, c.arch)
-		assert.ErrorContains(t, err, c.want, c.text)
+		name := "struct s"
+		if strings.Contains(c.text, "union s") {
+			name = "union s"
+		} else if strings.Contains(c.text, "} s ") {
+			name = "s"
+		}
+		text := c.text + "\nstruct t { " + name + " *p; int q; };\nunion v { int a; struct { " + name + " b[2]; } c; };\nstruct w { int a; union v b; };\nstruct x { int a; struct w *w; };\n"
+		if name == "s" {
+			text = strings.Replace(text, "b[2]", "b", 1)
+		}
+		dir := t.TempDir()
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "case.h"), []byte(text), 0o644))
+		var left []LeftOut
+		files, err := generate([]*abi.Facts{parse(t, dir, "case.h", c.arch)}, Options{Package: "shapes", LeftOut: func(l LeftOut) { left = append(left, l) }}, "")
+		require.NoError(t, err, c.text)
+		if assert.Len(t, left, 3, c.text) {
+			assert.ErrorContains(t, left[0].Why, c.want)
+			assert.Contains(t, left[1].Record+left[2].Record, "union v")
+			assert.Contains(t, left[1].Record+left[2].Record, "struct w")
+		}
+		source := ""
+		for _, text := range files {
+			source += string(text)
+		}
+		assert.ElementsMatch(t, []string{"S", "T", "T.P", "T.Q", "W", "X", "X.A", "X.W"}, declared(t, source), c.text)
 	}
 }
 

@@ -5,13 +5,14 @@
 // becomes bytes with views, an enumeration a type with named values. Pointers in
 // what is bytes to the collector are numbers: see unscanned. Nothing
 // depends on which record it is: what C's types do not tell comes from a table
-// of words. Whatever Go cannot express is an error that names the place.
+// of words. A record that Go cannot express is left out, and the caller is told.
 package gosrc
 
 import (
 	"fmt"
 	"go/scanner"
 	"go/token"
+	"slices"
 	"strings"
 	"sync"
 
@@ -30,6 +31,8 @@ type Options struct {
 	Everywhere bool
 	// Import is a package that has some of the declarations already, or nil.
 	Import *Import
+	// LeftOut, if it is not nil, is told of what could not be written.
+	LeftOut func(LeftOut)
 }
 
 // Generate writes the declarations of one header for several targets. It
@@ -44,20 +47,26 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}
 	outputs := make([]*output, len(targets))
+	left := make([][]LeftOut, len(targets))
 	over := overviewOf(targets)
-
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
 			return err
 		}
-		if outputs[i], err = declare(targets[i], table, opts.Import, over); err != nil {
+		outputs[i], left[i], err = leaveOut(targets[i], func(facts *abi.Facts) (*output, error) { return declare(facts, table, opts.Import, over) })
+		if err != nil {
 			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
 		return nil
 	})
 	if err != nil {
 		return nil, err
+	}
+	if opts.LeftOut != nil {
+		for _, l := range slices.Concat(left...) {
+			opts.LeftOut(l)
+		}
 	}
 	divided := divide(targets, outputs, opts.Everywhere)
 	texts := make([][]byte, len(divided))
@@ -144,10 +153,14 @@ func (w *writer) all() error {
 			return err
 		}
 	}
+	var failed recordErrors
 	for _, r := range w.sortedRecords() {
 		if err := w.record(r); err != nil {
-			return err
+			failed = append(failed, recordError{r, err})
 		}
+	}
+	if failed != nil {
+		return failed
 	}
 	for _, r := range w.sortedRecords() {
 		if name := w.types[recordKey(r)]; w.viewable[name] {

@@ -8,7 +8,7 @@ import (
 
 // support writes what the declarations rest on, as far as they use it.
 func (w *writer) support() {
-	if w.path == "" {
+	if w.path == "" && len(w.decls) > 0 {
 		for _, bits := range []int{16, 32, 64} {
 			w.bigEndian(bits)
 		}

@@ -83,7 +83,7 @@ func (s *scope) recordAlign(t *abi.Type, at string) (int64, error) {
 		r = s.records[keyOf(t)]
 	}
 	if r == nil || r.Opaque {
-		return 0, fmt.Errorf("%s: %s is declared but never defined", at, t)
+		return 0, fmt.Errorf("%s: Go has no definition of %s", at, t)
 	}
 	return r.Align, nil
 }

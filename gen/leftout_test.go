@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// said runs a command and returns what it prints beside its answer.
+func said(t *testing.T, args ...string) string {
+	t.Helper()
+	var text bytes.Buffer
+	before := stderr
+	stderr = &text
+	defer func() { stderr = before }()
+	gen(t, args...)
+	return text.String()
+}
+
+// What Go cannot express refuses no header: it is left out, and said once for all
+// targets, or with the targets that it is of.
+func TestGenerateSaysWhatItLeavesOut(t *testing.T) {
+	dir := t.TempDir()
+	headers := include(t, "infiniband/x.h", `
+struct line { int a; } __attribute__((aligned(64)));
+struct lines { struct line l[2]; };
+struct user { struct line *l; int a; };
+#ifdef __s390x__
+struct other { long double a; };
+#endif
+#define SIZE sizeof(struct user)
+`)
+	args := []string{"-header", "infiniband/x.h", "-package", "x", "-I", headers, "-o", dir}
+	assert.Equal(t, "gen: left out: infiniband/x.h:2: struct line: an alignment of 64 cannot be had in Go\n"+
+		"gen: left out: infiniband/x.h:3:28: struct line l[2] in struct lines: Go has no definition of struct line\n"+
+		"gen: left out: infiniband/x.h:6:28: long double a in struct other: the type long double has no counterpart in Go (linux/s390x/glibc)\n",
+		said(t, append([]string{"generate"}, args...)...))
+	assert.Contains(t, said(t, append([]string{"check"}, args...)...), "gen: left out: infiniband/x.h:2: struct line:")
+	text := files(t, dir)["zz_generated.go"]
+	assert.Contains(t, text, "type User struct")
+	assert.Contains(t, text, "type Line struct {\n\t_ structs.HostLayout\n}")
+	assert.NotContains(t, text, "type Lines ")
+	goFolder(t, dir, "linux/amd64", "linux/s390x")
+}
+
+// goFolder vets the Go in a folder for targets.
+func goFolder(t *testing.T, dir string, targets ...string) {
+	t.Helper()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/x\n\ngo 1.26\n"), 0o644))
+	for _, target := range targets {
+		goCommand(t, dir, target, "vet", "./...")
+	}
+}
+
+// A header without types and numbers gives no Go, and that is said, also by who
+// takes the types from another package.
+func TestGenerateOfFunctionsOnly(t *testing.T) {
+	for text, want := range map[string]string{
+		"int f(int); int g(void);": "infiniband/x.h declares 2 functions and no types or numbers of its own: there is no Go to write",
+		"int f(int);":              "infiniband/x.h declares one function and no types or numbers of its own: there is no Go to write",
+		"":                         "infiniband/x.h declares no types or numbers of its own: there is no Go to write",
+	} {
+		dir := t.TempDir()
+		args := []string{"-header", "infiniband/x.h", "-I", include(t, "infiniband/x.h", text), "-o", dir}
+		out := gen(t, append([]string{"generate"}, args...)...)
+		assert.Contains(t, out, want)
+		assert.Len(t, files(t, dir), 1, "the facts only")
+		assert.Contains(t, gen(t, append([]string{"generate"}, args...)...), want)
+		assert.Contains(t, gen(t, append([]string{"check"}, args...)...), "0 files in "+dir+" are right")
+	}
+}
+
+// A header that some targets refuse names those that do not, for -target.
+func TestHeaderOfSomeTargets(t *testing.T) {
+	headers := include(t, "x.h", `
+#if !defined __x86_64__ && !defined __aarch64__
+#error this processor has no barriers
+#endif
+struct s { int a; };
+`)
+	args := []string{"generate", "-header", "x.h", "-I", headers, "-o", t.TempDir()}
+	err := genFails(t, args...)
+	require.ErrorContains(t, err, "for linux/loong64: x.h:3:2: this processor has no barriers")
+	const advice = "the header is not for every target; where it is, it was read: give "
+	_, names, found := strings.Cut(err.Error(), advice)
+	require.True(t, found, err)
+	assert.Equal(t, "-target linux/amd64 -target linux/arm64 -target linux/arm64/musl", names)
+	assert.Contains(t, gen(t, append(args, strings.Fields(names)...)...), "zz_generated.go written")
+	// Where no target reads it, there is none to name.
+	assert.NotContains(t, genFails(t, append(args, "-target", "linux/s390x")...).Error(), advice)
+}
