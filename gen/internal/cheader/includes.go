@@ -24,6 +24,7 @@ type includes struct {
 	open    []string        // the headers being read, each from within the one before
 	once    map[string]bool // the headers to read no more
 	entered int
+	parents map[string]string // of a header, the one that included it first
 	refused error
 }
 
@@ -71,6 +72,9 @@ func (i *includes) enter(header string) error {
 	case i.entered > mostHeaders:
 		i.refused = fmt.Errorf("%s: headers were included more than %d times; does one include itself?", header, mostHeaders)
 		return cc.SkipSource
+	}
+	if _, known := i.parents[header]; !known && len(i.open) > 0 {
+		i.parents[header] = i.open[len(i.open)-1]
 	}
 	i.open = append(i.open, header)
 	return nil

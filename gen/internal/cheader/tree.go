@@ -43,7 +43,7 @@ type tree struct {
 }
 
 func newTree(dirs []string) *tree {
-	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{once: map[string]bool{}}}
+	return &tree{stubs: headers.Stubs(), dirs: dirs, read: map[string]bool{}, folders: map[string]string{}, includes: includes{once: map[string]bool{}, parents: map[string]string{}}}
 }
 
 // again is the same tree, of which nothing was read yet.
@@ -143,12 +143,17 @@ func (t *tree) explain(src Source, target headers.Target, err error) error {
 	}
 	m := notFound.FindStringSubmatch(text)
 	if m == nil {
-		return fmt.Errorf("parsing %s for %s: %s", src.Header, target, t.quoting(plain(text, src.Header)))
+		text = plain(text, src.Header)
+		return fmt.Errorf("parsing %s for %s: %s%s", src.Header, target, t.quoting(text), t.ofTheCLibrary(text))
 	}
 	if place := t.folders[m[1]]; place != "" {
 		return fmt.Errorf("parsing %s for %s: %s is a folder, not a header; name a header in it", src.Header, target, place)
 	}
-	return &MissingHeaderError{Header: m[1], Wanted: src.Header, Searched: t.dirs}
+	missing := &MissingHeaderError{Header: m[1], Wanted: src.Header, Searched: t.dirs}
+	if advice := t.ofTheCLibrary(text); advice != "" {
+		return fmt.Errorf("parsing %s for %s: %s%s", src.Header, target, missing.what(), advice)
+	}
+	return missing
 }
 
 // internal is what the front end adds for its own developers.
@@ -191,21 +196,61 @@ func (t *tree) quoting(text string) string {
 	if err != nil {
 		return text
 	}
-	for _, dir := range t.dirs {
-		data, err := os.ReadFile(filepath.Join(dir, m[1]))
-		if err != nil {
-			continue
-		}
-		lines := strings.Split(string(data), "\n")
-		if number < 1 || number > len(lines) {
-			return text
-		}
-		line := strings.TrimSpace(lines[number-1])
-		if len(line) > 200 {
-			line = line[:200] + "…"
-		}
-		return m[0] + "\n\t" + line + text[len(m[0]):]
+	lines := strings.Split(string(t.text(m[1])), "\n")
+	if number < 1 || number > len(lines) || !t.read[m[1]] {
+		return text
 	}
+	line := strings.TrimSpace(lines[number-1])
+	if len(line) > 200 {
+		line = line[:200] + "…"
+	}
+	return m[0] + "\n\t" + line + text[len(m[0]):]
+}
+
+// libcSign is in the headers of C libraries, which are written for one compiler and
+// one processor.
+var libcSign = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<(features\.h|sys/cdefs\.h|bits/.*)>`)
+
+// ofTheCLibrary says what to do if the first message is about a header of the C
+// library, and is empty if it is not. The one to replace is that which a header of
+// another kind includes.
+func (t *tree) ofTheCLibrary(text string) string {
+	m := messagePosition.FindStringSubmatch(text)
+	if m == nil {
+		return ""
+	}
+	header, by := "", m[1]
+	for by != "" && (strings.HasPrefix(by, "bits/") || libcSign.Match(t.text(by))) {
+		header, by = by, t.parents[by]
+	}
+	if header == "" || by == "" {
+		return ""
+	}
+	return fmt.Sprintf("\n%s is the C library's own, made for its compiler, and the generator has no stub for it; %s, before %s",
+		header, ownHeader(header, by), t.folderOf(header))
+}
+
+// ownHeader is the advice to replace a header of the C library.
+func ownHeader(header, by string) string {
+	return fmt.Sprintf("write a %s that declares what %s takes from it, which may be nothing, and name its folder with -I", header, by)
+}
+
+// folderOf is the include folder that a header is in, or "".
+func (t *tree) folderOf(header string) string {
+	for _, dir := range t.dirs {
+		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(header))); err == nil {
+			return dir
+		}
+	}
+	return ""
+}
+
+// text is the text of a header that was read from the include folders.
+func (t *tree) text(header string) []byte {
+	if !t.read[header] {
+		return nil
+	}
+	text, _ := readRegular(filepath.Join(t.folderOf(header), filepath.FromSlash(header)))
 	return text
 }
 
@@ -216,11 +261,17 @@ type MissingHeaderError struct {
 	Searched []string // the include folders
 }
 
-func (e *MissingHeaderError) Error() string {
-	text := fmt.Sprintf("%s was not found in %s; ", e.Header, strings.Join(e.Searched, ", "))
+// what is the error without advice.
+func (e *MissingHeaderError) what() string {
+	needs := ""
 	if e.Header != e.Wanted {
-		text = fmt.Sprintf("%s, which %s needs, was not found in %s; ", e.Header, e.Wanted, strings.Join(e.Searched, ", "))
+		needs = fmt.Sprintf(", which %s needs,", e.Wanted)
 	}
+	return fmt.Sprintf("%s%s was not found in %s", e.Header, needs, strings.Join(e.Searched, ", "))
+}
+
+func (e *MissingHeaderError) Error() string {
+	text := e.what() + "; "
 	packages, known := headers.Packages(e.Header)
 	switch {
 	case known:
@@ -230,7 +281,11 @@ func (e *MissingHeaderError) Error() string {
 	case packages != "":
 		return text + "if the kernel has it, it comes with: " + packages + "; or name its folder with -I"
 	}
-	return text + "it is a header of neither RDMA software nor the kernel, and the generator has no stub for it; name its folder with -I"
+	text += "it is a header of neither RDMA software nor the kernel, and the generator has no stub for it; name its folder with -I"
+	if e.Header == e.Wanted {
+		return text
+	}
+	return text + "; if it is the C library's, " + ownHeader(e.Header, e.Wanted)
 }
 
 // Is makes the error one of fs.ErrNotExist.
