@@ -43,7 +43,13 @@ all that it is built of, and run it by that:
   go tool gen generate -header infiniband/mlx5dv.h -o ./mlx5dv
 
 What is generated holds types, constants and layouts. It binds no functions: those
-of the header are to be called by other means.
+of the header are to be called by other means, and their bodies are not read. What
+Go cannot express, such as a struct that is aligned to 64 bytes, is left out and
+named on standard error: what has it as a member goes with it, and a pointer to it
+becomes one to an opaque type.
+
+The C library's headers are not read, but stubs of them. One without a stub is to
+be replaced by your own of that name, in a folder that -I names first.
 
 Targets: the 64-bit ones of the system that the headers are of, unless -target
 names some. If they are all of Linux's, other systems get the types of linux/amd64,
