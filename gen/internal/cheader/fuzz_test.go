@@ -21,6 +21,9 @@ func FuzzParse(f *testing.F) {
 	for _, c := range cases {
 		f.Add(c.text)
 	}
+	for _, b := range bodies {
+		f.Add(b.text)
+	}
 	for i := range uint64(4) {
 		f.Add(crandom.New(i, crandom.Options{Decls: 8, Alien: true, Overaligned: true}).String())
 	}
