@@ -18,7 +18,7 @@ func TestHeadersOfTheCLibrary(t *testing.T) {
 
 	err := genFails(t, args...)
 	require.ErrorContains(t, err, "semaphore.h, which x.h needs, was not found in "+dir)
-	const advice = "write a semaphore.h that declares what x.h takes from it, which may be nothing, and name its folder with -I"
+	const advice = "write your own semaphore.h that declares what x.h takes from it, which may be nothing, and name its folder with -I"
 	require.ErrorContains(t, err, "name its folder with -I; if it is the C library's, "+advice)
 
 	// The C library's own is not for the generator.
@@ -37,7 +37,7 @@ func TestHeadersOfTheCLibrary(t *testing.T) {
 	headers := include(t, "y.h", "#include <netdb.h>\nstruct s { char a; };\n")
 	args = []string{"generate", "-header", "y.h", "-I", headers, "-o", t.TempDir()}
 	err = genFails(t, append(args, "-I", "/usr/include")...)
-	require.ErrorContains(t, err, "write a netdb.h that declares what y.h takes from it", "not one that the C library's header includes")
+	require.ErrorContains(t, err, "write your own netdb.h that declares what y.h takes from it", "not one that the C library's header includes")
 	gen(t, append(args, "-I", include(t, "netdb.h", ""), "-I", "/usr/include")...)
 }
 

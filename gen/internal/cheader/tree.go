@@ -232,7 +232,7 @@ func (t *tree) ofTheCLibrary(text string) string {
 
 // ownHeader is the advice to replace a header of the C library.
 func ownHeader(header, by string) string {
-	return fmt.Sprintf("write a %s that declares what %s takes from it, which may be nothing, and name its folder with -I", header, by)
+	return fmt.Sprintf("write your own %s that declares what %s takes from it, which may be nothing, and name its folder with -I", header, by)
 }
 
 // folderOf is the include folder that a header is in, or "".

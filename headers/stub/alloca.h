@@ -1,0 +1,1 @@
+/* Stub: nothing of it is part of a declaration. */
