@@ -70,7 +70,7 @@ func Facts(release string) ([]byte, error) {
 type System struct {
 	Name    string // "debian"
 	Version string // "bookworm"
-	Release string // "44.0", or "" where it is not known
+	Release string // "44.0"
 }
 
 // Systems lists the systems that the generator cares for, and which release
@@ -84,11 +84,7 @@ func parseSystems(text []byte) []System {
 		if len(f) != 3 || strings.HasPrefix(f[0], "#") {
 			continue
 		}
-		s := System{Name: f[0], Version: f[1], Release: f[2]}
-		if s.Release == "-" {
-			s.Release = ""
-		}
-		all = append(all, s)
+		all = append(all, System{Name: f[0], Version: f[1], Release: f[2]})
 	}
 	return all
 }
