@@ -11,17 +11,40 @@ import (
 	"github.com/goverbs/goverbs/ibv"
 )
 
+// A queue pair in RESET takes no sends, and since release 40 of rxe no receives;
+// earlier ones take them. Either way the completions bear the answer out.
 func TestPostInReset(t *testing.T) {
+	const n = 3
 	r := newRig(t)
-	qp := r.side(ibv.QPTRC, 4, 4, nil)
-	require.Equal(t, ibv.QPSReset, qp.State)
-	recvs, err := ibv.NewRecvChain(3, 1)
+	from, to := r.memory(n), r.memory(n)
+	sender, receiver := r.side(ibv.QPTRC, n, 1, nil), r.side(ibv.QPTRC, 1, 2*n, nil)
+	require.Equal(t, ibv.QPSReset, receiver.State)
+	recvs := r.recvChain(n, to)
+	accepted, err := recvs.Post(receiver.QP)
+	first := uint64(0) // of the receives that messages go into
+	if release(t) < 40 {
+		require.NoError(t, err)
+		require.Equal(t, n, accepted)
+	} else {
+		require.ErrorIs(t, err, syscall.EINVAL)
+		require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, "this device does not say which")
+		require.Equal(t, -1, accepted)
+		first = n
+	}
+	r.connect(sender.QP, receiver.QP)
+	for i := range n {
+		recvs.WR(i).WRID += n
+	}
+	_, err = recvs.Post(receiver.QP)
 	require.NoError(t, err)
-	accepted, err := recvs.Post(qp.QP)
-	require.ErrorIs(t, err, syscall.EINVAL)
-	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, "this device does not say which")
-	require.Equal(t, -1, accepted)
-	sends, err := ibv.NewSendChain(3, 1)
+	_, err = r.sendChain(n, from, func(int) int { return 8 }).Post(sender.QP)
+	require.NoError(t, err)
+	for i, wc := range r.poll(receiver.recv, n) {
+		require.Equal(t, first+uint64(i), wc.WRID)
+	}
+
+	qp := r.side(ibv.QPTRC, n, 1, nil)
+	sends, err := ibv.NewSendChain(n, 1)
 	require.NoError(t, err)
 	accepted, err = sends.Post(qp.QP)
 	require.ErrorIs(t, err, syscall.EINVAL)
@@ -55,7 +78,7 @@ func TestOpen(t *testing.T) {
 	require.Equal(t, deviceName, ctx.Device.String())
 	list, err := ibv.Devices()
 	require.NoError(t, err)
-	require.Len(t, list.All(), 1)
+	require.Equal(t, deviceName, list.All()[len(list.All())-1].String(), "the guest makes it last")
 	require.NoError(t, list.Close())
 	require.NoError(t, list.Close())
 }
