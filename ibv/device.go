@@ -102,9 +102,10 @@ func (d *Device) Open() (*Context, error) {
 }
 
 // Open opens the device of that name; "" is the first device that has an
-// active port. The caller closes the context. Where the kernel has a device that
-// cannot be had, the error says what is in the way. It may be called from any
-// goroutine.
+// active port, and an iWARP device only if there is no other, because its queue
+// pairs cannot be connected without librdmacm. The caller closes the context.
+// Where the kernel has a device that cannot be had, the error says what is in the
+// way. It may be called from any goroutine.
 func Open(name string) (*Context, error) {
 	list, err := Devices()
 	if err != nil {
@@ -162,7 +163,7 @@ func quoted(name string) string {
 // about each, those too that the kernel has besides the list.
 func openActive(list *DeviceList, others []string) (*Context, error) {
 	var found []error
-	for _, d := range list.All() {
+	for _, d := range iwarpLast(list.All()) {
 		ctx, err := d.openIfActive()
 		if err == nil {
 			return ctx, nil
@@ -198,6 +199,17 @@ func (d *Device) openIfActive() (*Context, error) {
 		return ctx, nil
 	}
 	return nil, errors.Join(err, ctx.Close())
+}
+
+// iwarpLast is the devices in their order, with those of iWARP behind the others.
+func iwarpLast(devices []*Device) []*Device {
+	isIWARP := func(d *Device) int {
+		if d.TransportType == TransportIWARP {
+			return 1
+		}
+		return 0
+	}
+	return slices.SortedStableFunc(slices.Values(devices), func(a, b *Device) int { return isIWARP(a) - isIWARP(b) })
 }
 
 // activePort is the number of the first port that is active, or 0.

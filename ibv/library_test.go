@@ -215,6 +215,21 @@ func TestOpenInOldLibrary(t *testing.T) {
 		require.ErrorContains(t, err, "[scripted0 scripted1]")
 		requireNothingOut(t)
 	})
+	t.Run("iWARP", func(t *testing.T) {
+		for n, want := range map[int]string{2: "scripted1", 3: "scripted2"} {
+			devices(n)
+			list, err := ibv.Devices()
+			require.NoError(t, err)
+			list.All()[1].TransportType = ibv.TransportIWARP
+			ctx, err := ibv.Open("")
+			require.NoError(t, err)
+			require.Equal(t, want, ctx.Device.String(), "of %d devices", n)
+			require.NoError(t, ctx.Close())
+			list.All()[1].TransportType = ibv.TransportIB
+			require.NoError(t, list.Close())
+		}
+		requireNothingOut(t)
+	})
 }
 
 // The same with the machine's own libibverbs, whatever devices it has.

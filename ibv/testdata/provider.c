@@ -476,7 +476,7 @@ int provider_poll_loop(struct ibv_cq *cq, struct ibv_wc *wc, int entries, long n
 
 static int devices_listed, lists_out, devices_open;
 
-/* How many devices there are, 0 to 2, or minus the errno of listing them. */
+/* How many devices there are, 0 to 3, or minus the errno of listing them. */
 void library_devices(int n) { devices_listed = n; }
 
 /* How many lists and devices are not given back. */
@@ -484,7 +484,7 @@ int library_out(void) { return lists_out + devices_open; }
 
 struct ibv_device **ibv_get_device_list(int *count)
 {
-	static struct provider *devices[2];
+	static struct provider *devices[3];
 
 	if (devices_listed < 0) {
 		errno = -devices_listed;
