@@ -10,7 +10,7 @@ GO_NEWEST := go1.27.2
 TARGETS := linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x linux/loong64 freebsd/amd64 freebsd/arm64 \
 	darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 openbsd/amd64 js/wasm
 # Build tags that put tests aside because they need a device, or boot the guest themselves.
-TAGS := device,softroce
+TAGS := device,siw,softroce
 
 GOVERBS_CACHE ?= $(CURDIR)/.cache
 export GOVERBS_CACHE
@@ -35,7 +35,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo bench test lint check test-host test-cross test-vm clean
+.PHONY: help deps generate demo bench test lint check test-host test-cross test-vm test-uml clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -71,7 +71,7 @@ bench: ## measure posts, polls and messages beside C, on Soft-RoCE at native spe
 	@$(bench)/bench measure $(BENCHFLAGS) >$(bench)/stub.txt
 	@$(bench)/bench report -o bench $(bench)/rxe0.txt $(bench)/stub.txt
 
-test: deps lint check test-host test-cross test-vm ## everything: lint, check, test-host, test-cross, test-vm
+test: deps lint check test-host test-cross test-vm test-uml ## everything: lint, check, and the tests below
 
 lint: ## gofmt, go vet for every target, staticcheck
 	$(step) gofmt
@@ -123,6 +123,8 @@ test-cross: ## tests of the C call on other processors, emulated
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
 device_test = go test -p 1 -tags device -exec $(vm) ./test/device/...
+# This guest is as fast as the host, and has siw; the race detector does not start in it.
+native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/...
 
 test-vm: ## tests of the guest, and in it those that need a device
 	$(step) "guest"
@@ -130,14 +132,24 @@ test-vm: ## tests of the guest, and in it those that need a device
 	@go test -tags softroce ./test/softroce
 	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(device_test)
-	$(step) "the package's example in the guest"
-	@CGO_ENABLED=0 go test -tags device -exec $(vm) -run OnDevice ./ibv
-	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=1"
-	@CGO_ENABLED=1 $(device_test)
 	$(step) "device tests in the guest, -race"
 	@CGO_ENABLED=1 $(subst go test,go test -race,$(device_test))
-	$(step) "device tests in the guest, $(GO_NEWEST), CGO_ENABLED=0"
-	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 $(device_test)
+
+test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: three minutes)
+	$(step) "guest at native speed"
+	@test/deps build uml
+	@test/softroce/uml-setup >/dev/null
+	@GUEST=uml go test -tags softroce ./test/softroce
+	$(step) "the package's example in that guest"
+	@CGO_ENABLED=0 go test -tags device -exec $(uml) -run OnDevice ./ibv
+	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=0"
+	@CGO_ENABLED=0 $(native_device_test)
+	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=1"
+	@CGO_ENABLED=1 $(native_device_test)
+	$(step) "device tests on rxe0 and siw0, pointer checks (checkptr)"
+	@$(subst go test,go test -gcflags=all=-d=checkptr,$(native_device_test))
+	$(step) "device tests on rxe0 and siw0, $(GO_NEWEST), CGO_ENABLED=0"
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 $(native_device_test)
 
 clean: ## remove what was built and the guest
 	rm -rf .cache

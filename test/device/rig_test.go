@@ -36,8 +36,13 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	t.Helper()
-	ctx, err := ibv.Open(deviceName)
-	require.NoError(t, err, "these tests need the device %s: run them in the guest, make test-vm", deviceName)
+	return newRigOn(t, deviceName)
+}
+
+func newRigOn(t *testing.T, name string) *rig {
+	t.Helper()
+	ctx, err := ibv.Open(name)
+	require.NoError(t, err, "these tests need the device %s: run them in a guest, make test-vm or make test-uml", name)
 	r := &rig{t: t, ctx: ctx}
 	t.Cleanup(func() { require.NoError(t, ctx.Close()) })
 	r.pd, err = ctx.AllocPD()
