@@ -82,6 +82,9 @@ func TestSiwReceiveQueueFull(t *testing.T) {
 		for i := range n {
 			require.Equal(t, i+1 < n, chain.WR(i).Next != nil, "the chain is whole again")
 		}
+		none, err := chain.PostPicked(qp.QP, []int{2, 0, 1})
+		require.ErrorIs(t, err, syscall.ENOMEM)
+		require.Zero(t, none)
 		r.quiet(qp.recv)
 		require.NoError(t, qp.ToErr())
 		for i, wc := range r.pollAny(qp.recv, room) {
@@ -199,6 +202,11 @@ func TestSiwSendQueueFull(t *testing.T) {
 	require.Zero(t, again)
 	require.ErrorAs(t, err, &refused)
 	require.False(t, refused.Unexplained)
+	picked := r.side(ibv.QPTRC, 2, 1, nil)
+	require.NoError(t, picked.ToErr())
+	again, err = sends.PostPicked(picked.QP, []int{5, 2, 7})
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Equal(t, 2, again)
 	bad, err := qp.PostSend(sends.WR(3))
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Same(t, sends.WR(3), bad)
