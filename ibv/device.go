@@ -179,10 +179,20 @@ func openActive(list *DeviceList, others []string) (*Context, error) {
 		return nil, found[0]
 	}
 	text := make([]string, len(found))
+	errnos := map[syscall.Errno]bool{}
 	for i, err := range found {
 		text[i] = strings.TrimPrefix(err.Error(), "ibv: ")
+		var errno syscall.Errno
+		errors.As(err, &errno)
+		errnos[errno] = true
 	}
-	return nil, action{op: "open the first usable RDMA device"}.because(syscall.ENODEV, "%s", strings.Join(text, "; "))
+	why := syscall.ENODEV
+	if len(errnos) == 1 {
+		for errno := range errnos { // what is in the way of all of them
+			why = errno
+		}
+	}
+	return nil, action{op: "open the first usable RDMA device"}.because(why, "%s", strings.Join(text, "; "))
 }
 
 // openIfActive opens the device, and keeps it if it has an active port.

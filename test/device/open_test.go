@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -18,10 +19,11 @@ import (
 
 // A device that is there, and cannot be had: the error says why.
 func TestOpenWhatCannotBeHad(t *testing.T) {
-	const node = "/dev/infiniband/uverbs0"
+	node := nodeOf(t, deviceName)
 	providers, err := filepath.Glob("/usr/lib*/*/libibverbs")
 	require.NoError(t, err)
 	require.NotEmpty(t, providers)
+	const eachNode = "for n in /sys/class/infiniband_verbs/uverbs*; "
 	const asNobody = "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
 	for name, tt := range map[string]struct {
 		setup string // a shell's commands, in a mount namespace of its own
@@ -31,8 +33,8 @@ func TestOpenWhatCannotBeHad(t *testing.T) {
 		"container without the nodes": {"mount -t tmpfs none /dev/infiniband; exec ", syscall.ENOENT, "the kernel has rxe0, but " + node + " is missing: a container is given it with --device " + node},
 		"somebody else's":             {"mkdir -p /tmp/nodes; mount -t tmpfs none /tmp/nodes; cp -a /dev/infiniband/* /tmp/nodes; chmod 600 /tmp/nodes/*; mount --bind /tmp/nodes /dev/infiniband; " + asNobody, syscall.EACCES, "user 65534 may not open " + node + " (0600, of user 0 and group 0)"},
 		"a folder that is closed":     {"mount -t tmpfs -o mode=700 none /dev/infiniband; " + asNobody, syscall.EACCES, "user 65534 may not open " + node + ", nor look into its folder"},
-		"stale node":                  {"mount -t tmpfs none /dev/infiniband; mknod -m 666 " + node + " c 231 77; exec ", syscall.ENXIO, "but 231:77: make it again"},
-		"a mount without devices":     {"mount -t tmpfs -o nodev none /dev/infiniband; mknod -m 666 " + node + " c $(tr : ' ' </sys/class/infiniband_verbs/uverbs0/dev); " + "exec ", syscall.EACCES, node + " is on a file system that is mounted without devices"},
+		"stale node":                  {"mount -t tmpfs none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c 231 77; done; exec ", syscall.ENXIO, "but 231:77: make it again"},
+		"a mount without devices":     {"mount -t tmpfs -o nodev none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c $(tr : ' ' <$n/dev); done; exec ", syscall.EACCES, node + " is on a file system that is mounted without devices"},
 		"no provider's library":       {"mount -t tmpfs none " + providers[0] + "; exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none that is there; " + providers[0] + " is without the libraries of "},
 		"no provider's name":          {"mount -t tmpfs none /etc/libibverbs.d; exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none); install"},
 		"too few descriptors":         {"ulimit -n 4; exec ", syscall.EMFILE, "used up its 4 file descriptors"},
@@ -46,6 +48,22 @@ func TestOpenWhatCannotBeHad(t *testing.T) {
 			require.Regexp(t, "(?s)by name: .*"+regexp.QuoteMeta(tt.text)+".*the first: .*"+regexp.QuoteMeta(tt.text), string(out))
 		})
 	}
+}
+
+// nodeOf is the file that a device is opened by.
+func nodeOf(t *testing.T, device string) string {
+	t.Helper()
+	nodes, err := filepath.Glob("/sys/class/infiniband_verbs/uverbs*")
+	require.NoError(t, err)
+	for _, node := range nodes {
+		name, err := os.ReadFile(filepath.Join(node, "ibdev"))
+		require.NoError(t, err)
+		if strings.TrimSpace(string(name)) == device {
+			return "/dev/infiniband/" + filepath.Base(node)
+		}
+	}
+	require.Fail(t, "no node", "of %s among %v", device, nodes)
+	return ""
 }
 
 const elsewhere = "GOVERBS_TEST_ELSEWHERE"
