@@ -155,7 +155,7 @@ func TestSiwSharedReceiveQueue(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.NotErrorIs(t, err, ibv.ErrAcceptedUnknown)
 	require.Equal(t, room, accepted)
-	again, err := chain.PostSRQRange(srq, accepted, chain.Len())
+	again, err := chain.PostRange(srq, accepted, chain.Len())
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Zero(t, again)
 	bad, err = srq.PostRecv(chain.WR(7))
