@@ -1,11 +1,7 @@
-//go:build (linux && !android && (amd64 || arm64 || loong64 || ppc64le || riscv64 || (s390x && (cgo || go1.27)))) || (freebsd && (amd64 || arm64) && (cgo || goverbs_fakecgo))
-
 package dl
 
 import (
 	"unsafe"
-
-	"github.com/ebitengine/purego"
 )
 
 // errnoFunction is the C function that returns where the calling thread's errno is, 0 if there is none.
@@ -15,7 +11,7 @@ var errnoFunction = findErrnoFunction()
 // its name depends on the library.
 func findErrnoFunction() uintptr {
 	for _, name := range []string{"__errno_location", "__error"} { // glibc and musl; FreeBSD
-		if address, err := findSymbol(purego.RTLD_DEFAULT, name); err == nil {
+		if address, err := findSymbol(everywhere, name); err == nil {
 			return address
 		}
 	}
@@ -31,7 +27,7 @@ func threadErrno() *int32 {
 	if errnoFunction == 0 {
 		return nil
 	}
-	address, _, _ := purego.SyscallN(errnoFunction)
+	address := call(errnoFunction)
 	// Safe: C's thread-local storage is not the Go heap's, so the collector does not care, and it lives as long as the
 	// thread, to which the caller is locked. The detour over a pointer to the address says that it is no arithmetic.
 	return *(**int32)(unsafe.Pointer(&address))
