@@ -109,8 +109,10 @@ func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, 
 		return nil, err
 	}
 	// Nothing of the work request that had the slot before may live on.
-	wr, fresh := r.chain.WR(r.next), SendWR{}
-	wr.immDataUnion, wr.WR, wr.QPType, wr.bindMWUnion = fresh.immDataUnion, fresh.WR, fresh.QPType, fresh.bindMWUnion
+	wr := r.chain.WR(r.next)
+	wr.SetImmData(0)
+	// Safe: it is the rest of the work request.
+	*(*[operandsSize]byte)(unsafe.Pointer(&wr.WR)) = [operandsSize]byte{}
 	r.added++
 	r.next = r.slot(r.next + 1)
 	if flags&SendSignaled != 0 {
@@ -118,6 +120,10 @@ func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, 
 	}
 	return wr, nil
 }
+
+// operandsSize is how long what only some operations have is: all that lies behind
+// the immediate data.
+const operandsSize = unsafe.Sizeof(SendWR{}) - unsafe.Offsetof(SendWR{}.WR)
 
 // slot is a number of less than two rounds as that of a slot.
 func (r *SendRing) slot(number int) int {
