@@ -35,11 +35,21 @@
 // [DirectCalls] tells, and cost a few nanoseconds more than in C. What they are
 // given must be on the heap for that, or the compiler moves it there, all but the
 // slice that [CQ.Poll] fills. A [CompletionError] is made for each failure. The
-// garbage collector waits for them, as for any code that runs.
+// garbage collector waits for them, as for any code that runs. Each call leaves a
+// place where the goroutine can be stopped, so a loop of nothing but posts or polls
+// makes way for the collector and for other goroutines like any loop in Go. With
+// the race detector, two goroutines on one chain are reported, and so are two that
+// poll into one slice.
 //
 // The functions in [Context].Ops are C's, and are called on the thread's own
 // stack. One of them that leads to Go, such as an exported function of cgo's or a
 // callback of purego's, ends the process with an error of the Go runtime.
+//
+// Never come back to Go from C with a lock of C's held: the goroutine may be
+// stopped there, while another one spins in C for the lock and cannot be. Some
+// providers hold one from wr_start to wr_complete of a [QPEx], and from start_poll
+// to end_poll of a [CQEx], so functions of these must not be called one by one
+// from Go.
 //
 // A CPU profile shows the time in C as runtime._ExternalCode, below no function
 // of Go's, for a stack of C's cannot be followed there. Its labels count all the
