@@ -83,7 +83,16 @@ func (b *bindings) known() ([]*abi.Facts, error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
-	return all, err
+	return ownFacts(all), err
+}
+
+// ownFacts is the facts that are the headers' own, of each target.
+func ownFacts(all []*abi.Facts) []*abi.Facts {
+	out := make([]*abi.Facts, len(all))
+	for i, f := range all {
+		out[i] = f.Own()
+	}
+	return out
 }
 
 // readForGo reads what Go is to be written for: of a facts file without wanted

@@ -16,7 +16,9 @@ import (
 )
 
 const aboutFacts = `Reads a header and prints what it declares as JSON: records with sizes,
-alignments and offsets, enumerations, integer macros, functions.
+alignments and offsets, enumerations, integer macros, functions. What it includes
+of its own counts as its own; of the system's headers there are only the types that
+the rest needs.
 
   gen facts                        for amd64 and the system of the headers, schema abifacts/1
   gen facts -target linux/s390x    for another target

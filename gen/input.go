@@ -208,6 +208,7 @@ func (in *input) readFacts(targets []headers.Target) ([]*abi.Facts, error) {
 			return nil, fmt.Errorf("%s is of %s, not of %s (say -header %s)", in.facts, f.Header, in.header, f.Header)
 		}
 	}
+	all = ownFacts(all)
 	if targets == nil {
 		return all, nil
 	}

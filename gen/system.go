@@ -65,7 +65,7 @@ func parseOwn(src cheader.Source, target headers.Target) (*abi.Facts, error) {
 	if err != nil {
 		return nil, err
 	}
-	return facts, checkSystem(src.IncludeDirs, facts.Headers, target)
+	return facts.Own(), checkSystem(src.IncludeDirs, facts.Headers, target)
 }
 
 // checkSystem refuses headers of another system than the target's. Headers that

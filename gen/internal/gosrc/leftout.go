@@ -46,7 +46,7 @@ func leaveOut(facts *abi.Facts, declare func(*abi.Facts) (*output, error)) (out 
 		rest.Records = slices.Clone(facts.Records)
 		for _, one := range failed {
 			r := one.record
-			at := fmt.Sprintf("%s:%d: %s", r.Header, r.Line, cName(r))
+			at := placeOf(r)
 			left = append(left, LeftOut{Record: at, Target: facts.Target(), Why: one.err})
 			rest.Records[slices.Index(rest.Records, r)] = &abi.Record{
 				Name: r.Name, Kind: r.Kind, Typedef: r.Typedef, Header: r.Header, Line: r.Line, Opaque: true,
@@ -54,4 +54,13 @@ func leaveOut(facts *abi.Facts, declare func(*abi.Facts) (*output, error)) (out 
 		}
 		facts = &rest
 	}
+}
+
+// placeOf is a record and where it is. Of the system's own, only the header is
+// known.
+func placeOf(r *abi.Record) string {
+	if r.Line == 0 {
+		return r.Header + ": " + cName(r)
+	}
+	return fmt.Sprintf("%s:%d: %s", r.Header, r.Line, cName(r))
 }

@@ -54,7 +54,7 @@ func (w *writer) record(r *abi.Record) error {
 		size = fmt.Sprintf(", %d bytes", r.Size)
 	}
 	doc := typeDoc(name, fmt.Sprintf("C's %s of %s%s%s", c, r.Header, size, w.since(string(r.Kind), r.Name)), w.words.about(r.Name))
-	return w.recordNamed(r, name, c, r.Name, fmt.Sprintf("%s:%d: %s", r.Header, r.Line, c), doc, w.unscanned[recordKey(r)])
+	return w.recordNamed(r, name, c, r.Name, placeOf(r), doc, w.unscanned[recordKey(r)])
 }
 
 func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string, bytes bool) error {

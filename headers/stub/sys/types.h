@@ -33,40 +33,7 @@ typedef uint16_t u_int16_t;
 typedef uint32_t u_int32_t;
 typedef uint64_t u_int64_t;
 typedef char *caddr_t;
-/* The types of threads, which objects embed. */
-#ifdef __STUB_PTHREAD_POINTERS
-typedef struct pthread_mutex *pthread_mutex_t;
-typedef struct pthread_cond *pthread_cond_t;
-typedef struct pthread_rwlock *pthread_rwlock_t;
-typedef struct pthread_spinlock *pthread_spinlock_t;
-typedef struct pthread_mutex_attr *pthread_mutexattr_t;
-typedef struct pthread_cond_attr *pthread_condattr_t;
-typedef struct pthread_attr *pthread_attr_t;
-typedef struct pthread *pthread_t;
-typedef int pthread_key_t;
-#else
-typedef union {
-	char __size[__STUB_PTHREAD_MUTEX_SIZE];
-	long __align;
-} pthread_mutex_t;
-typedef union {
-	char __size[__STUB_PTHREAD_COND_SIZE];
-	long __align;
-} __attribute__((aligned(__STUB_PTHREAD_COND_ALIGN))) pthread_cond_t;
-typedef union {
-	char __size[8 + 6 * sizeof(long)];
-	long __align;
-} pthread_rwlock_t;
-typedef int pthread_spinlock_t;
-typedef union {
-	char __size[__STUB_PTHREAD_KIND_SIZE];
-	int __align;
-} pthread_mutexattr_t, pthread_condattr_t;
-typedef union {
-	char __size[__STUB_PTHREAD_ATTR_SIZE];
-	long __align;
-} pthread_attr_t;
-typedef unsigned long pthread_t;
-typedef unsigned int pthread_key_t;
-#endif
+#define __STUB_PTHREAD_TYPES_ONLY
+#include <pthread.h>
+#undef __STUB_PTHREAD_TYPES_ONLY
 #endif
