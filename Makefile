@@ -105,7 +105,7 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 go test $(binding)
 	$(step) "go test -race"
-	@CGO_ENABLED=1 go test -race $(binding)
+	@CGO_ENABLED=1 go test -race -cover -coverpkg=./ibv/... $(binding)
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test, pointer checks (checkptr)"
 	@go test -gcflags=all=-d=checkptr $(binding)

@@ -15,10 +15,10 @@ type Received struct {
 func (r *RecvRing) Poll(into []Received) (int, error) {
 	wcs := r.wcs[:min(len(into), len(r.wcs))]
 	n, err := r.PollWC(wcs)
-	mask, wrs := r.mask, r.wrs
+	wrs := r.wrs
 	for i := range wcs[:n] {
 		wc := &wcs[i]
-		slot := wc.WRID & mask
+		slot := wc.WRID & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != wc.WRID {
 			return r.sortOut(into, i, n, err)
 		}
@@ -47,18 +47,18 @@ func (r *RecvRing) sortOut(into []Received, i, n int, err error) (int, error) {
 
 // Release gives buffers back, as ReleaseWC does.
 func (r *RecvRing) Release(received ...Received) error {
-	mask, lap, wrs, tail := r.mask, r.lap, r.wrs, r.tail
+	wrs, tail := r.wrs, r.tail
 	if tail == nil {
 		return &ringClosed{"release receive buffer"}
 	}
 	for i := range received {
 		id := received[i].WC.WRID
-		slot := id & mask
+		slot := id & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != id {
 			rest := received[i:]
 			return r.releaseRest(tail, len(rest), func(k int) uint64 { return rest[k].WC.WRID })
 		}
-		tail = giveBack(&wrs[slot], id+lap, tail)
+		tail = giveBack(&wrs[slot], id+oneLap, tail)
 	}
 	r.tail = tail
 	return nil

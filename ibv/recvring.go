@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 	"sync/atomic"
 	"syscall"
 	"unsafe"
@@ -24,9 +23,7 @@ import (
 // one; that is faster. The second way does not ask who has polled: completions that
 // the caller has taken off the queue, for several rings, say, are as good.
 type RecvRing struct {
-	wrs  []RecvWR // of chain; work request i is for buffer i
-	mask uint64   // of the bits in a WRID that are the buffer's number
-	lap  uint64   // the bit in a WRID from which on it counts laps
+	wrs []RecvWR // of chain; work request i is for buffer i
 	// What was given back is linked from head on, to be posted. tail is where the
 	// next one's address goes.
 	head uintptr
@@ -49,12 +46,21 @@ type RecvRing struct {
 // completion with it has the buffer. So one comparison tells whether a completion is
 // the ring's and was not given back, and nothing else has to be written down.
 
-// tagBits is how many bits of a WRID are the ring's number.
-const tagBits = 24
+// Each has its bits, which are the same for all rings, so that no two have a ticket
+// in common. No chain has more work requests than 1 GiB has room for.
+const (
+	slotBits = 25
+	tagBits  = 20
+
+	slotMask = 1<<slotBits - 1
+	oneLap   = 1 << (slotBits + tagBits)
+)
+
+var _ = [1<<slotBits - maxBlock/(unsafe.Sizeof(RecvWR{})+unsafe.Sizeof(SGE{}))]struct{}{}
 
 // ringMark is where laps begin to count, so that the WRID of anything else hardly
 // is a ring's.
-const ringMark = 0x72676e << 40 // "rgn"
+const ringMark = 0x72676e << 40 &^ (oneLap - 1) // "rgn"
 
 // rings counts the receive rings made, for their numbers.
 var rings atomic.Uint32
@@ -161,11 +167,9 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, n, size int, has SRQAttr) (*Re
 // number gives the work requests of a new ring their WRIDs.
 func (r *RecvRing) number() {
 	r.wrs = r.chain.list.wrs
-	slotBits := bits.Len(uint(len(r.wrs) - 1))
-	r.mask, r.lap = 1<<slotBits-1, 1<<(slotBits+tagBits)
-	tag := uint64(rings.Add(1)) << slotBits & (r.lap - 1)
+	tag := uint64(rings.Add(1)) << slotBits & (oneLap - 1)
 	for i := range r.wrs {
-		r.wrs[i].WRID |= tag | ringMark&^(r.lap-1)
+		r.wrs[i].WRID |= tag | ringMark
 	}
 }
 
@@ -218,7 +222,7 @@ func (r *RecvRing) PollWC(wcs []WC) (int, error) {
 // [WCRecvRDMAWithImm]: what ByteLen counts is where the peer wrote it. It is nil
 // when the completion is not one of the ring's, or was given back.
 func (r *RecvRing) Data(wc *WC) []byte {
-	slot := wc.WRID & r.mask
+	slot := wc.WRID & slotMask
 	if slot >= uint64(len(r.wrs)) || r.wrs[slot].WRID != wc.WRID {
 		return nil
 	}
@@ -239,18 +243,18 @@ func (r *RecvRing) message(slot int, wc *WC) []byte {
 // back before, or is not one of the ring's. The buffers of all others are given
 // back.
 func (r *RecvRing) ReleaseWC(wcs ...WC) error {
-	mask, lap, wrs, tail := r.mask, r.lap, r.wrs, r.tail
+	wrs, tail := r.wrs, r.tail
 	if tail == nil {
 		return &ringClosed{"release receive buffer"}
 	}
 	for i := range wcs {
 		id := wcs[i].WRID
-		slot := id & mask
+		slot := id & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != id {
 			rest := wcs[i:]
 			return r.releaseRest(tail, len(rest), func(k int) uint64 { return rest[k].WRID })
 		}
-		tail = giveBack(&wrs[slot], id+lap, tail)
+		tail = giveBack(&wrs[slot], id+oneLap, tail)
 	}
 	r.tail = tail
 	return nil
@@ -275,7 +279,7 @@ func (r *RecvRing) releaseRest(tail *uintptr, n int, ids func(int) uint64) error
 			wrong++
 			continue
 		}
-		tail = giveBack(&r.wrs[id&r.mask], id+r.lap, tail)
+		tail = giveBack(&r.wrs[id&slotMask], id+oneLap, tail)
 	}
 	r.tail = tail
 	return action{op: "release receive buffer"}.invalid("the completion with WRID %#x was given back before, or is not one of the ring's; %d such in all", ids(0), wrong)
@@ -284,7 +288,7 @@ func (r *RecvRing) releaseRest(tail *uintptr, n int, ids func(int) uint64) error
 // has reports whether a WRID is that of a completion of the ring's that was not
 // given back.
 func (r *RecvRing) has(id uint64) bool {
-	slot := id & r.mask
+	slot := id & slotMask
 	return slot < uint64(len(r.wrs)) && r.wrs[slot].WRID == id
 }
 

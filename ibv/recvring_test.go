@@ -795,3 +795,29 @@ func TestRecvRingExample(t *testing.T) {
 	var failed *ibv.CompletionError
 	require.ErrorAs(t, receive(ring, 1, nil), &failed)
 }
+
+// No two rings have a WRID in common, whatever their sizes: a completion says whose
+// it is, also on a completion queue for both.
+func TestRingsHaveTheirOwnWRIDs(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	of := map[uint64]int{}
+	var all []*ibv.RecvRing
+	for k, n := range []int{64, 32, 16, 33, 1, 2, 1, 64} {
+		ring, posted := recvRing(p, n, 16)
+		for _, wr := range posted {
+			other, taken := of[wr.wrID]
+			require.False(t, taken, "rings %d and %d have WRID %#x", k, other, wr.wrID)
+			of[wr.wrID] = k
+		}
+		all = append(all, ring)
+	}
+	for id, owner := range of {
+		for k, ring := range all {
+			wc := ibv.WC{WRID: id, ByteLen: 1}
+			require.Equal(t, k == owner, ring.Data(&wc) != nil)
+		}
+	}
+}

@@ -137,7 +137,8 @@ func (r *SendRing) slot(number int) int {
 // provider refuses one of them, those before it are posted, and the next Post goes
 // on with it: nothing is lost. When it is not known how many were accepted
 // ([ErrAcceptedUnknown]), the ring takes all for posted, for none may be posted
-// twice. Until that many have been outstanding at once, a few more are signalled than
+// twice; if it was full, and none that is signalled was accepted, only a new queue
+// pair and ring will do. Until that many have been outstanding at once, a few more are signalled than
 // one in so many: the queue may take fewer than it has promised, and must not get
 // full of work whose end nobody would hear of.
 func (r *SendRing) Post() error {
@@ -167,6 +168,8 @@ func (r *SendRing) Post() error {
 	}
 	r.posted, r.first, r.signalled = r.added, r.next, signalled
 	if err := refusal(opPostSend, result, errno, false); err != nil {
+		// Perhaps none of those that are signalled is in the queue.
+		r.signalled, r.proven = r.done, 0
 		return err
 	}
 	r.proven = max(r.proven, r.posted-r.done)

@@ -713,3 +713,32 @@ func TestSendRingExample(t *testing.T) {
 	require.NoError(t, mr.Close())
 	require.NoError(t, buf.Free())
 }
+
+// When it is not known what was accepted, nothing that was signalled before is
+// relied on: what follows is signalled until a completion comes.
+func TestSendRingGoesOnAfterUnknownAcceptance(t *testing.T) {
+	p := ringProvider(t)
+	if p == nil {
+		return
+	}
+	ring, err := ibv.NewSendRing(p.qp, 8, 1, 8)
+	require.NoError(t, err)
+	add := func(n int) {
+		for range n {
+			_, err := ring.Add(ibv.WRSend, 0)
+			require.NoError(t, err)
+		}
+	}
+	add(4)
+	p.during(script{result: int32(syscall.EINVAL), bad: null}, func() { err = ring.Post() }) // and none is
+	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
+	add(4)
+	took := p.during(full(3), func() { err = ring.Post() }) // a queue that takes 3
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Len(t, took, 3)
+	signalled := false
+	for _, wr := range took {
+		signalled = signalled || wr.sendFlags&uint64(ibv.SendSignaled) != 0
+	}
+	require.True(t, signalled, "its completion tells that there is room")
+}

@@ -126,8 +126,10 @@ const CompletionSize = 48
 // [Poll] fills, which no call keeps: memory on the goroutine's stack can stay there then.
 //
 // The number must be converted from the pointer in the argument: the compiler makes both conversions none, so that what
-// there is in between is a pointer, and moves with the stack. The type parameter says that this is meant.
+// there is in between is a pointer, and moves with the stack. Where this is not inlined, it has no place where the stack
+// could move. The type parameter says that this is meant.
 //
+//go:nosplit
 //go:nocheckptr
 func NoEscape[N ~uintptr](number N) unsafe.Pointer { return unsafe.Pointer(number) }
 

@@ -193,3 +193,11 @@ func TestPollAsksForNoMoreThanCCanCount(t *testing.T) {
 		}
 	}
 }
+
+// A function that found more than it was asked for is not believed, even where it was asked for a part.
+func TestPortablePollReturnsMoreThanAsked(t *testing.T) {
+	fn := symbol(t, "poll_script")
+	s, room := &script{result: portableBatch + 44, setErrno: untouched}, new([600 * CompletionSize]byte)
+	got, _ := pollPortable(fn, unsafe.Pointer(s), 600, unsafe.Pointer(room))
+	require.Greater(t, got, int32(600))
+}

@@ -38,9 +38,12 @@ func pollPortable(fn uintptr, cq unsafe.Pointer, n int32, wc unsafe.Pointer) (re
 		if got < 0 && taken == 0 {
 			return got, int32(reason)
 		}
-		copy(room, batch[:min(max(got, 0), max(asked, 0))*CompletionSize])
+		if got > asked {
+			return max(taken+got, n+1), 0 // more than was asked for, whatever came before
+		}
+		copy(room, batch[:max(got, 0)*CompletionSize])
 		taken += max(got, 0)
-		if got < asked || got > asked || taken >= n {
+		if got < asked || taken >= n {
 			return taken, 0
 		}
 	}
