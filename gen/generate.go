@@ -46,7 +46,8 @@ What is generated holds types, constants and layouts. It binds no functions: tho
 of the header are to be called by other means, and their bodies are not read. What
 Go cannot express, such as a struct that is aligned to 64 bytes, is left out and
 named on standard error: what has it as a member goes with it, and a pointer to it
-becomes one to an opaque type.
+becomes one to an opaque type. So is what the generator cannot lay out: atomic and
+complex numbers, vectors, and functions with any of them.
 
 The C library's headers are not read, but stubs of them. One without a stub is to
 be replaced by your own of that name, in a folder that -I names first.

@@ -21,6 +21,11 @@ func (r *reader) enum(t *cc.EnumType, n cc.Node) {
 	if !ok {
 		return
 	}
+	if s, ok := n.(*cc.EnumSpecifier); ok {
+		if key, _ := enumKey(s); r.out[key] {
+			return
+		}
+	}
 	size, _ := r.enumSizeAlign(t)
 	e := &abi.Enum{Header: header, Line: line, Size: size, Enumerators: []abi.Enumerator{}}
 	e.Name, e.Typedef = r.enumName(t)

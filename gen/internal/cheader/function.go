@@ -14,6 +14,9 @@ func (r *reader) function(d *cc.Declarator) {
 	if !ok || !isFunction {
 		return
 	}
+	if r.owner = (owner{}).declaring(d); r.out[nameKey(d.Name())] {
+		return
+	}
 	kind := abi.FunctionExtern
 	if d.IsStatic() || d.IsInline() {
 		kind = abi.FunctionInline

@@ -12,6 +12,7 @@ import (
 // macros takes the object-like macros of the headers: those with an integer
 // value, and those that rename a tag or an enumerator.
 func (r *reader) macros() {
+	outEnumerators := r.outEnumerators()
 	for name, m := range r.ast.Macros {
 		header, line, ok := where(m)
 		if !ok || m.IsFnLike || !m.IsConst || r.varies(name, map[string]bool{}) {
@@ -29,6 +30,10 @@ func (r *reader) macros() {
 			continue
 		}
 		if value, _, ok := integer(m.Value()); ok && cc.IsIntegerType(m.Type()) && !r.isFunction(name) {
+			if out := r.outWord(name, outEnumerators, map[string]bool{}); out != "" {
+				r.leaveOut(m, "macro %s: it needs %s, which is left out", name, out)
+				continue
+			}
 			signed := cc.IsSignedInteger(m.Type())
 			r.facts.Macros = append(r.facts.Macros, &abi.Macro{Name: name, Header: header, Line: line, Value: value, Signed: signed})
 		}
@@ -57,6 +62,25 @@ func (r *reader) varies(name string, seen map[string]bool) bool {
 	}
 	seen[name] = true
 	return slices.ContainsFunc(m.ReplacementList(), func(token cc.Token) bool { return r.varies(token.SrcStr(), seen) })
+}
+
+// outWord is a word of a macro, by way of others too, that is left out, or "".
+func (r *reader) outWord(name string, outEnumerators, seen map[string]bool) string {
+	m := r.ast.Macros[name]
+	if m == nil || seen[name] || len(r.out) == 0 {
+		return ""
+	}
+	seen[name] = true
+	for _, token := range m.ReplacementList() {
+		word := token.SrcStr()
+		if outEnumerators[word] || r.out[tagKey(word)] || r.out[nameKey(word)] {
+			return word
+		}
+		if out := r.outWord(word, outEnumerators, seen); out != "" {
+			return out
+		}
+	}
+	return ""
 }
 
 // usesLayout reports whether a macro may ask for the size or an offset of

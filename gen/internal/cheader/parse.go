@@ -153,11 +153,15 @@ type reader struct {
 	enumTypedefs   map[*cc.Enumerator]*cc.Declarator
 	bases          map[string]string   // of a typedef's name, the typedef that it is another name of
 	enumSpecifiers []*cc.EnumSpecifier // the definitions, wherever they stand
+
+	owner owner           // of the node that is looked at
+	out   map[string]bool // the keys of owners that are left out
+	grew  bool            // something was left out, and others may need it
 }
 
 func newReader(ast *cc.AST, target headers.Target) *reader {
 	return &reader{ast: ast, target: target, layouts: map[*cc.Field]*layout{}, members: map[*cc.Declarator]definition{}, enums: map[*cc.Enumerator]definition{},
-		enumTypedefs: map[*cc.Enumerator]*cc.Declarator{}, bases: map[string]string{}}
+		enumTypedefs: map[*cc.Enumerator]*cc.Declarator{}, bases: map[string]string{}, out: map[string]bool{}}
 }
 
 func (r *reader) read() error {
@@ -169,6 +173,8 @@ func (r *reader) read() error {
 		}
 	}
 	r.untaggedEnums()
+	r.spread()
+	r.withoutOut()
 	r.macros()
 	sort.Slice(r.facts.Records, func(i, j int) bool {
 		a, b := r.facts.Records[i], r.facts.Records[j]

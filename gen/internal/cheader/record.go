@@ -34,6 +34,11 @@ func (r *reader) tagged(n *cc.StructOrUnionSpecifier) {
 		}
 		return
 	}
+	if r.out[tagKey(name)] {
+		r.opaque(name, recordKind(t), header, line)
+		return
+	}
+	r.owner = owner{}.with(tagKey(name), string(recordKind(t))+" "+name)
 	rec := r.record(t, n)
 	rec.Name, rec.Header, rec.Line = name, header, line
 	rec.Flat = abi.Flatten(rec)
@@ -56,6 +61,10 @@ func (r *reader) typedef(d *cc.Declarator) {
 	header, line, ok := where(d)
 	t, isRecord := d.Type().(fielded)
 	if !ok || !isRecord || tagOf(t) != "" || t.IsIncomplete() {
+		return
+	}
+	if r.owner = (owner{}).declaring(d); r.out[nameKey(d.Name())] {
+		r.facts.Records = append(r.facts.Records, &abi.Record{Name: d.Name(), Kind: recordKind(t), Typedef: true, Header: header, Line: line, Opaque: true})
 		return
 	}
 	rec := r.record(t, d)
@@ -84,6 +93,10 @@ func (r *reader) record(t fielded, at cc.Node) *abi.Record {
 		var node cc.Node = at
 		if d := f.Declarator(); d != nil {
 			node = d
+		}
+		if reason := r.unknown(f); reason != "" {
+			r.cannot(node, "member %s: %s", r.declaration(f, node), reason)
+			continue
 		}
 		if reason := r.refuse(f); reason != "" {
 			r.failf(node, "member %s: %s", r.declaration(f, node), reason)
@@ -117,8 +130,22 @@ func memberNames(names []string, r *abi.Record) []string {
 	return names
 }
 
-// refuse says why a member is not C, or has a type whose layout is not known
-// here. cc does not diagnose all that compilers do.
+// unknown says why the layout of a member is not known here.
+func (r *reader) unknown(f *cc.Field) string {
+	t := f.Type()
+	for a, ok := t.(*cc.ArrayType); ok; a, ok = t.(*cc.ArrayType) {
+		t = a.Elem()
+	}
+	switch {
+	case cc.IsComplexType(t):
+		return "complex numbers are not supported"
+	case t.IsIncomplete() && !isRecord(t) && t.Kind() != cc.Enum && t.Kind() != cc.Void && t.Kind() != cc.Function:
+		return "the C front end does not know the size of the type"
+	}
+	return ""
+}
+
+// refuse says why a member is not C. cc does not diagnose all that compilers do.
 func (r *reader) refuse(f *cc.Field) string {
 	t := f.Type()
 	if f.IsBitfield() {
@@ -156,10 +183,6 @@ func (r *reader) refuse(f *cc.Field) string {
 	switch {
 	case t.Kind() == cc.Void || t.Kind() == cc.Function:
 		return "no object can have the type"
-	case cc.IsComplexType(t):
-		return "complex numbers are not supported"
-	case t.IsIncomplete() && !isRecord(t) && t.Kind() != cc.Enum:
-		return "the C front end does not know the size of the type"
 	case t.IsIncomplete():
 		return "the type is incomplete"
 	}

@@ -15,6 +15,10 @@ func (r *reader) typ(t cc.Type, at cc.Node) *abi.Type {
 	if d := t.Typedef(); d != nil {
 		out.Name, out.Typedef = d.Name(), true
 	}
+	if out.Typedef && !isRecord(t) && r.out[nameKey(out.Name)] {
+		out.Kind, out.Size, out.Align = abi.Other, 0, 1 // of which there are only pointers
+		return out
+	}
 	switch t := t.(type) {
 	case *cc.PointerType:
 		r.pointer(out, t, at)
@@ -55,7 +59,7 @@ func (r *reader) arrayFits(t *cc.ArrayType, at cc.Node) {
 	}
 }
 
-// arrayAlign refuses arrays whose elements have an alignment that compilers may
+// arrayAlign does not follow arrays whose elements have an alignment that compilers may
 // not heed: gcc forgets that of a typedef when another typedef makes it const or
 // volatile.
 func (r *reader) arrayAlign(t *cc.ArrayType, at cc.Node) {
@@ -70,7 +74,7 @@ func (r *reader) arrayAlign(t *cc.ArrayType, at cc.Node) {
 		elem = a.Elem()
 	}
 	if _, align := r.sizeAlign(elem); qualified && align != r.naturalAlign(elem) {
-		r.failf(at, "an array of %s, which is const or volatile: compilers do not heed its alignment; leave out the one or the other", elem)
+		r.cannot(at, "an array of %s, which is const or volatile: compilers do not heed its alignment; leave out the one or the other", elem)
 	}
 }
 

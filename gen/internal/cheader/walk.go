@@ -1,6 +1,7 @@
 package cheader
 
 import (
+	"iter"
 	"reflect"
 	"strconv"
 	"strings"
@@ -10,17 +11,10 @@ import (
 
 // survey looks at what the scope does not show of the declarations: the
 // attributes of bit-fields, untagged enumerations, and what has no meaning
-// here, so that it is refused rather than overlooked.
+// here, so that it is left out rather than overlooked.
 func (r *reader) survey() {
-	for tu := r.ast.TranslationUnit; tu != nil; tu = tu.TranslationUnit {
-		ed := tu.ExternalDeclaration
-		if ed == nil || ed.Declaration == nil {
-			continue
-		}
-		if _, _, shipped := where(ed.Declaration); shipped {
-			walk(ed.Declaration, r.look)
-		}
-	}
+	r.declarations(r.look)
+	r.spread()
 }
 
 func (r *reader) look(n cc.Node) {
@@ -40,10 +34,10 @@ func (r *reader) look(n cc.Node) {
 		r.attribute(n)
 	case *cc.TypeQualifier:
 		if n.Case == cc.TypeQualifierAtomic {
-			r.failf(n, "_Atomic: an atomic type has no counterpart in Go")
+			r.cannot(n, "_Atomic: an atomic type has no counterpart in Go")
 		}
 	case *cc.AtomicTypeSpecifier:
-		r.failf(n, "_Atomic: an atomic type has no counterpart in Go")
+		r.cannot(n, "_Atomic: an atomic type has no counterpart in Go")
 	case *cc.Pointer:
 		r.pointerQualifiers(n)
 	case *cc.StructDeclaration:
@@ -57,7 +51,7 @@ func (r *reader) look(n cc.Node) {
 			r.enumAttributes(n.TypeSpecifier, next.TypeQualifier.AttributeSpecifierList)
 		}
 	case *cc.EnumTypeSpecifier:
-		r.failf(n, "an enumeration that names the type of its values is not supported: leave the type out")
+		r.cannot(n, "an enumeration that names the type of its values is not supported: leave the type out")
 	case *cc.EnumSpecifier:
 		if n.Case == cc.EnumSpecifierDef {
 			r.enumSpecifiers = append(r.enumSpecifiers, n)
@@ -79,7 +73,7 @@ func (r *reader) typedefs(n *cc.Declaration) {
 			continue
 		}
 		if asksAlignment(l.AttributeSpecifierList) {
-			r.failf(d, "attribute aligned before the name of a typedef that is not the first of its declaration is not supported; put it behind the name")
+			r.cannot(d, "attribute aligned before the name of a typedef that is not the first of its declaration is not supported; put it behind the name")
 		}
 		r.enumTypedef(d)
 		if base != "" && d.Pointer == nil && d.DirectDeclarator.Case == cc.DirectDeclaratorIdent {
@@ -88,7 +82,7 @@ func (r *reader) typedefs(n *cc.Declaration) {
 	}
 }
 
-// sizeOperator refuses a size or an alignment that cc calculates with and that
+// sizeOperator does not follow a size or an alignment that cc calculates with and that
 // is not the C compilers'.
 func (r *reader) sizeOperator(n *cc.UnaryExpression) {
 	var t cc.Type
@@ -105,11 +99,11 @@ func (r *reader) sizeOperator(n *cc.UnaryExpression) {
 	}
 	size, align := r.sizeAlign(t)
 	if r.preferred(n.Token) && size%8 == 0 && !isRecord(t) {
-		r.failf(n, "the value of %s is not known: it is above that of _Alignof, write that", strings.TrimSpace(cc.NodeSource(n)))
+		r.cannot(n, "the value of %s is not known: it is above that of _Alignof, write that", strings.TrimSpace(cc.NodeSource(n)))
 		return
 	}
 	if size != t.Size() || align != int64(t.Align()) {
-		r.failf(n, "the value of %s is not known: the C front end does not know the size of the type", strings.TrimSpace(cc.NodeSource(n)))
+		r.cannot(n, "the value of %s is not known: the C front end does not know the size of the type", strings.TrimSpace(cc.NodeSource(n)))
 	}
 }
 
@@ -120,7 +114,7 @@ func (r *reader) preferred(operator cc.Token) bool {
 	return r.target.Arch == "386" && (name == "__alignof__" || name == "__alignof")
 }
 
-// memberOperator refuses the member of a record, as offsetof has it, whose
+// memberOperator does not follow the member of a record, as offsetof has it, whose
 // offset cc takes for another.
 func (r *reader) memberOperator(n *cc.PostfixExpression) {
 	var t cc.Type
@@ -133,20 +127,20 @@ func (r *reader) memberOperator(n *cc.PostfixExpression) {
 		}
 	}
 	if t, ok := t.(fielded); ok && !t.IsIncomplete() && r.layoutOf(t).differs {
-		r.failf(n, "the value of %s is not known: the C front end does not know the layout of the type", strings.TrimSpace(cc.NodeSource(n)))
+		r.cannot(n, "the value of %s is not known: the C front end does not know the layout of the type", strings.TrimSpace(cc.NodeSource(n)))
 	}
 }
 
-// attribute refuses the attributes that change a layout in ways that are not
+// attribute does not follow the attributes that change a layout in ways that are not
 // followed here.
 func (r *reader) attribute(n *cc.AttributeValue) {
 	switch name := strings.Trim(n.Token.SrcStr(), "_"); name {
 	case "aligned":
 		if n.Case == cc.AttributeValueIdent {
-			r.failf(n, "attribute aligned without a number: each processor has its own; write the number")
+			r.cannot(n, "attribute aligned without a number: each processor has its own; write the number")
 		}
 	case "mode", "vector_size", "scalar_storage_order", "ms_struct":
-		r.failf(n, "attribute %s is not supported", name)
+		r.cannot(n, "attribute %s is not supported", name)
 	}
 }
 
@@ -176,7 +170,7 @@ func (r *reader) structDeclaration(n *cc.StructDeclaration) {
 		if d != nil {
 			r.members[d] = m
 		} else if m.packed || m.align > 0 {
-			r.failf(n, "an attribute of a bit-field without a name is not supported")
+			r.cannot(n, "an attribute of a bit-field without a name is not supported")
 		}
 	}
 }
@@ -196,12 +190,12 @@ func (r *reader) alignas(n *cc.AlignmentSpecifier) int64 {
 	return align
 }
 
-// pointerQualifiers refuses an alignment that is asked for a pointer rather than
+// pointerQualifiers does not follow an alignment that is asked for a pointer rather than
 // for what is declared: cc overlooks it.
 func (r *reader) pointerQualifiers(n *cc.Pointer) {
 	for l := n.TypeQualifiers; l != nil; l = l.TypeQualifiers {
 		if q := l.TypeQualifier; q != nil && asksAlignment(q.AttributeSpecifierList) {
-			r.failf(n, "attribute aligned of a pointer is not supported; put it behind what is declared")
+			r.cannot(n, "attribute aligned of a pointer is not supported; put it behind what is declared")
 		}
 	}
 }
@@ -227,7 +221,7 @@ func (r *reader) enumAttributes(n *cc.TypeSpecifier, list *cc.AttributeSpecifier
 	if t, ok := n.EnumSpecifier.Type().(*cc.EnumType); ok && len(t.Enumerators()) > 0 {
 		asked := r.asked(list)
 		if asked.align > 0 {
-			r.failf(n, "attribute aligned of an enumeration, which compilers do not heed: leave it out, or put it behind a typedef's name")
+			r.cannot(n, "attribute aligned of an enumeration, which compilers do not heed: leave it out, or put it behind a typedef's name")
 		}
 		r.enums[t.Enumerators()[0]] = asked
 	}
@@ -254,20 +248,21 @@ func (r *reader) asked(list *cc.AttributeSpecifierList) (d definition) {
 	return d
 }
 
-// walk calls visit for a node and all nodes that it consists of.
-func walk(n cc.Node, visit func(cc.Node)) {
-	visit(n)
-	v := reflect.ValueOf(n)
-	if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
-		return
-	}
-	for i := range v.Elem().NumField() {
-		f := v.Elem().Field(i)
-		if !v.Elem().Type().Field(i).IsExported() || f.Kind() != reflect.Pointer && f.Kind() != reflect.Interface || f.IsNil() {
-			continue
+// children are the nodes that a node consists of.
+func children(n cc.Node) iter.Seq[cc.Node] {
+	return func(yield func(cc.Node) bool) {
+		v := reflect.ValueOf(n)
+		if v.Kind() != reflect.Pointer || v.Elem().Kind() != reflect.Struct {
+			return
 		}
-		if child, ok := f.Interface().(cc.Node); ok {
-			walk(child, visit)
+		for i := range v.Elem().NumField() {
+			f := v.Elem().Field(i)
+			if !v.Elem().Type().Field(i).IsExported() || f.Kind() != reflect.Pointer && f.Kind() != reflect.Interface || f.IsNil() {
+				continue
+			}
+			if child, ok := f.Interface().(cc.Node); ok && !yield(child) {
+				return
+			}
 		}
 	}
 }
