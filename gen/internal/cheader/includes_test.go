@@ -124,3 +124,12 @@ func assertions(t *testing.T, facts *abi.Facts) string {
 	require.NoError(t, casserts.Write(&text, facts))
 	return text.String()
 }
+
+// A header that is not found ends the reading, whatever the parser was about to
+// read: it does not wait for the end of an enumeration that cannot come.
+func TestMissingIncludeBeforeAnEnum(t *testing.T) {
+	_, _, err := parseFiles(t, map[string]string{"x.h": "#include <nothere.h>\nenum k { A };\nenum k f;\n"})
+	var missing *cheader.MissingHeaderError
+	require.ErrorAs(t, err, &missing)
+	require.Equal(t, "nothere.h", missing.Header)
+}

@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"sort"
@@ -126,6 +127,11 @@ func (t *tree) translate(config cc.Config, sources []cc.Source) (ast *cc.AST, er
 		}
 	}()
 	config.FS, config.PragmaHandler = t, t.pragma
+	// The parser may never end where the preprocessor has, in the middle of a declaration.
+	if err := cc.Preprocess(&config, sources, io.Discard); err != nil {
+		return nil, err
+	}
+	t.restart()
 	ast, err = cc.Translate(&config, sources)
 	if err == nil {
 		err = cmp.Or(t.refused, t.unknown())
