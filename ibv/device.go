@@ -28,7 +28,11 @@ func Devices() (*DeviceList, error) {
 	}}
 	// int32 as C's int is; libibverbs writes the number of devices here.
 	count := new(int32)
-	array, err := callPointer(act, "ibv_get_device_list", uintptr(unsafe.Pointer(count)))
+	const verb = "ibv_get_device_list"
+	if _, err := symbol(verb); errors.Is(err, dl.ErrNoSymbol) {
+		return nil, fmt.Errorf("ibv: list RDMA devices: %w: what was loaded is another library, see GOVERBS_LIBIBVERBS: %w", ErrNoLibrary, err)
+	}
+	array, err := callPointer(act, verb, uintptr(unsafe.Pointer(count)))
 	if err != nil {
 		if f := exhausted(); f != nil {
 			return nil, act.because(f.errno, "%s", f.text)

@@ -49,8 +49,9 @@ func describe(errno syscall.Errno) string {
 // the program could load: the machine has none, or none that fits, or the program
 // is built for a system or in a way that cannot load any. The error says which,
 // and what to install. So a program that can do without RDMA asks whether there is
-// any: by [Devices], or by [Open], whose error is syscall.ENODEV if there is a
-// library and no device.
+// any: by [Devices], or by [Open]. With a library, the error is syscall.ENOSYS where
+// the kernel has no support for RDMA loaded, and Open's is syscall.ENODEV where that
+// has no device.
 var ErrNoLibrary = dl.ErrNoLibrary
 
 // action is what a verb attempts, on what, and advice by reason for when it

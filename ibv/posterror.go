@@ -69,7 +69,7 @@ func (e *PostError) Is(target error) bool { return e.AcceptedUnknown && target =
 
 var postHints = map[syscall.Errno]string{
 	syscall.ENOMEM: "the queue is full, or on some providers a work request has too many scatter/gather entries",
-	syscall.EINVAL: "a work request is not valid, or the queue pair's state does not allow it",
+	syscall.EINVAL: "a work request is not valid (more scatter/gather entries or inline data than its queue was made for, say, or another type's operation), or the queue pair's state does not allow it",
 	syscall.EIO:    "the queue pair is in the error state, or the device has failed",
 }
 

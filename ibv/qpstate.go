@@ -83,6 +83,8 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 		return act.invalid("%s", qp.useInstead("ToRTRUD"))
 	case !isMTU(path.MTU):
 		return act.invalid("the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
+	case peer.QPNum == 0:
+		return act.invalid("the peer's QPNum is 0, which no queue pair has that can be connected: see QP.QPNum at the peer's")
 	case path.GIDIndex > math.MaxUint8:
 		return act.invalid("the path's GID index is %d: it has 8 bits", path.GIDIndex)
 	}

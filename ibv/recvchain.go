@@ -13,6 +13,8 @@ import (
 // again at once: the work requests are the caller's again when a post returns,
 // only the buffers are the device's. One goroutine at a time may use it.
 type RecvChain struct {
+	_ noCopy
+
 	whole ccall.List
 	list  chain[RecvWR]
 }
@@ -26,7 +28,7 @@ func NewRecvChain(n, maxSGE int) (*RecvChain, error) {
 		return nil, err
 	}
 	c.linkAll(0, n, false)
-	return &RecvChain{c.whole(), c}, nil
+	return &RecvChain{whole: c.whole(), list: c}, nil
 }
 
 // RecvChain makes a chain of n receives of size bytes each: buffers one behind
@@ -61,7 +63,7 @@ func (mr *MR) RecvChain(n, size int) (*RecvChain, error) {
 			sges[i] = SGE{Addr: uint64(mr.Addr) + uint64((first+i)*size), Length: uint32(size), LKey: mr.LKey}
 		}
 	}
-	return &RecvChain{c.whole(), c}, nil
+	return &RecvChain{whole: c.whole(), list: c}, nil
 }
 
 // Len is the number of work requests.

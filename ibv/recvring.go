@@ -23,6 +23,8 @@ import (
 // one; that is faster. The second way does not ask who has polled: completions that
 // the caller has taken off the queue, for several rings, say, are as good.
 type RecvRing struct {
+	_ noCopy
+
 	wrs []RecvWR // of chain; work request i is for buffer i
 	// What was given back is linked from head on, to be posted. tail is where the
 	// next one's address goes.
@@ -77,6 +79,9 @@ var rings atomic.Uint32
 // the device's from then on: the ring is returned without an error then. The next
 // Flush or poll posts the rest, or says why that cannot be done.
 func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
+	if qp == nil {
+		return nil, action{op: "make a receive ring"}.invalid("the queue pair is missing")
+	}
 	if qp.SRQ != nil {
 		return nil, &srqAttached{"make a receive ring", "use NewSRQRecvRing"}
 	}
@@ -100,6 +105,9 @@ func NewRecvRing(qp *QP, n, size int) (*RecvRing, error) {
 // queue for the receives of all queue pairs that use it. Where UD queue pairs are
 // among them, size has room for [GRHLength] bytes of header, which is not checked.
 func NewSRQRecvRing(srq *SRQ, cq *CQ, n, size int) (*RecvRing, error) {
+	if srq == nil {
+		return nil, action{op: "make a receive ring"}.invalid("the shared receive queue is missing")
+	}
 	has, err := srq.Query()
 	if errors.Is(err, errors.ErrUnsupported) {
 		// Then the queue itself tells how much it takes.

@@ -10,6 +10,8 @@ import (
 // posted in one call, whole or in part, as often as one likes. One goroutine at a
 // time may use it.
 type SendChain struct {
+	_ noCopy
+
 	whole ccall.List
 	list  chain[SendWR]
 	// inline keeps alive what is sent inline, by work request. It is nil at first.

@@ -24,6 +24,8 @@ func (*ringFull) Unwrap() error { return syscall.EAGAIN }
 // hear of. One goroutine at a time may use it, and nothing else may post sends to
 // the queue pair or poll its send completion queue.
 type SendRing struct {
+	_ noCopy
+
 	chain *SendChain // linked in a circle
 	qp    *QP
 	every uint64
@@ -45,6 +47,9 @@ type SendRing struct {
 // queue must have room for n, for when something fails, all of them complete; and
 // it must serve nothing else. A ring does not outlive a reset of its queue pair.
 func NewSendRing(qp *QP, n, maxSGE, every int) (*SendRing, error) {
+	if qp == nil {
+		return nil, action{op: "make a send ring"}.invalid("the queue pair is missing")
+	}
 	act := qp.action("make a send ring on", nil)
 	if every < 1 || every > n {
 		return nil, act.invalid("of %d work requests, one in %d cannot be signalled", n, every)

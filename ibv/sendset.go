@@ -74,8 +74,8 @@ func (c *SendChain) SetUD(i int, wrID uint64, opcode WROpcode, flags SendFlags, 
 	return nil
 }
 
-// SetInline is SetSGE for data that each post copies into the queue, with
-// SendInline among the flags. data need not be registered. It has at most the
+// SetInline is SetSGE for data that each post copies into the queue. It adds
+// SendInline to the flags. data need not be registered. It has at most the
 // MaxInlineData bytes that the queue pair was made with, and is the caller's to
 // change between posts. The chain keeps it alive until the work request is set
 // inline again. The first time, this allocates 8 bytes for each work request of

@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"net/netip"
 	"syscall"
 	"testing"
 
@@ -30,4 +31,12 @@ func TestNextStates(t *testing.T) {
 		}
 	}
 	require.Equal(t, "IBV_QPS_RTS, IBV_QPS_ERR or IBV_QPS_RESET", or(next[QPSRTR]))
+}
+
+// A peer whose number was forgotten would be noticed only when it does not answer.
+func TestToRTRWantsThePeersNumber(t *testing.T) {
+	qp := &QP{Context: &Context{Device: &Device{}}, QPType: QPTRC, State: QPSInit}
+	err := qp.ToRTR(Path{Port: 1, MTU: MTU1024}, Peer{GID: GIDOf(netip.IPv6Loopback())})
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "the peer's QPNum is 0")
 }
