@@ -205,3 +205,14 @@ func exitCode(t *testing.T, err error) int {
 	}
 	return exit.ExitCode()
 }
+
+// No guest is made for a program that is not there: that can take minutes.
+func TestNoProgram(t *testing.T) {
+	out, err := vm(t, []string{"GOVERBS_CACHE=" + t.TempDir()}, "./nothing").CombinedOutput()
+	if code := exitCode(t, err); code != 127 {
+		t.Errorf("exit status %d, want 127", code)
+	}
+	if want := script() + ": there is no program ./nothing\n"; string(out) != want {
+		t.Errorf("output: %s", out)
+	}
+}
