@@ -46,7 +46,7 @@ func newFlags(name, operands, about string, in *input) *flag.FlagSet {
 
 // foldersFlag adds the flag that names folders of headers.
 func (in *input) foldersFlag(flags *flag.FlagSet) {
-	flags.Var(&in.dirs, "I", "a `folder` to look for headers in; repeatable (default /usr/include, /usr/local/include)")
+	flags.Var(&in.dirs, "I", "a `folder` to look for headers in, in place of /usr/include and /usr/local/include; repeatable")
 }
 
 // targetsFlag adds the flag -target of commands that take many.
