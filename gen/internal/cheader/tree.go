@@ -77,7 +77,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, err
 		}
 		t.read[header] = true
-		text = withoutUnended(endEnums(text))
+		text = withoutUnended(endEnums(joined(text)))
 		if t.marked {
 			text = mark(len(t.names), text)
 		} else if t.bodies != nil {
