@@ -9,20 +9,25 @@ import (
 // they ask for one.
 type renumbered struct{ line, asked bool }
 
-// gap is what may stand between the words of a directive.
-const gap = `(?:[ \t\f\v]|\\\r?\n|/\*(?s:.*?)\*/)*`
-
 var (
-	lineDirective = regexp.MustCompile(`(?m)^(` + gap + `#` + gap + `)line\b`)
-	lineNumber    = regexp.MustCompile(`\b__LINE__\b`)
+	lineDirective = regexp.MustCompile(`(?m)^` + gap + `#` + gap + `(` + word("line") + `)\b`)
+	lineNumber    = regexp.MustCompile(`\b` + word("__LINE__") + `\b`)
 )
 
 // withoutLines makes the directives that number lines pragmas without a meaning:
 // what is declared is the header's that is read, whatever it was made from.
 func (n *renumbered) withoutLines(text []byte) []byte {
-	n.line = n.line || lineDirective.Match(text)
-	n.asked = n.asked || lineNumber.Match(text)
-	return lineDirective.ReplaceAll(text, []byte("${1}pragma"))
+	code := codeOf(text)
+	n.asked = n.asked || lineNumber.Match(code)
+	var out []byte
+	from := 0
+	for _, m := range lineDirective.FindAllSubmatchIndex(code, -1) {
+		n.line = true
+		out = append(append(out, text[from:m[2]]...), "pragma"...)
+		out = append(out, splices(text[m[2]:m[3]])...)
+		from = m[3]
+	}
+	return append(out, text[from:]...)
 }
 
 // unknown is the error that a value may depend on a number that is not known.

@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"strings"
 	"syscall"
-	"unicode"
 
 	"modernc.org/cc/v4"
 
@@ -77,7 +76,7 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, err
 		}
 		t.read[header] = true
-		text = withoutUnended(endEnums(joined(text)))
+		text = endEnums(withoutUnended(joined(text)))
 		if t.marked {
 			text = mark(len(t.names), text)
 		} else if t.bodies != nil {
@@ -87,24 +86,6 @@ func (t *tree) Open(name string) (fs.File, error) {
 		return &file{Reader: bytes.NewReader(text), name: header, size: int64(len(text))}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
-}
-
-var enumBits = regexp.MustCompile(`enum\s+\w+(\s*:\s*[0-9(])`)
-
-// endEnums puts a word behind the enumeration that is the type of a bit-field
-// without a name. The front end would take it for the definition of an enumeration
-// with C23's fixed type.
-func endEnums(text []byte) []byte {
-	var out []byte
-	from := 0
-	for _, m := range enumBits.FindAllSubmatchIndex(text, -1) {
-		if m[0] > 0 && (text[m[0]-1] == '_' || unicode.In(rune(text[m[0]-1]), unicode.Letter, unicode.Digit)) {
-			continue // another name that ends so
-		}
-		out = append(append(out, text[from:m[2]]...), " const"...)
-		from = m[2]
-	}
-	return append(out, text[from:]...)
 }
 
 // pragma refuses the pragmas that change a layout in ways that are not followed
