@@ -2,10 +2,20 @@ package cheader
 
 import (
 	"bytes"
+	"fmt"
 	"regexp"
 	"strings"
 	"unicode"
 )
+
+// The front end does not know all the ways in which C may be written. A header is
+// given to it in those that it knows, each thing in its line.
+
+// spelled is the text of a header as the front end is to read it.
+func spelled(header string, text []byte) ([]byte, error) {
+	text, err := withoutElifdefs(header, withoutUnended(joined(text)))
+	return endEnums(text), err
+}
 
 // blankBehind is the blank that compilers overlook between a backslash and the end
 // of the line that it joins to the next one.
@@ -45,6 +55,32 @@ const (
 
 // word is the expression for a word of code, which may go on in another line.
 func word(text string) string { return strings.Join(strings.Split(text, ""), `\x00*`) }
+
+var (
+	elifdef = regexp.MustCompile(`(?m)^` + gap + `#` + gap + word("elif") + `(\x00*` + word("n") + `)?(\x00*` + word("def") + `\b)`)
+	// oneName is what has to stand behind it.
+	oneName = regexp.MustCompile(`^\x00*[ \t\f\v]` + gap + `[A-Za-z_$\x80-\xff][\w$\x00\x80-\xff]*` + gap + `(\n|$)`)
+)
+
+// withoutElifdefs writes #elifdef and #elifndef, which are C23's, as C11 does.
+func withoutElifdefs(header string, text []byte) ([]byte, error) {
+	var out []byte
+	from := 0
+	code := codeOf(text)
+	for _, m := range elifdef.FindAllSubmatchIndex(code, -1) {
+		start, not := m[4], ""
+		if m[2] >= 0 {
+			start, not = m[2], "!"
+		}
+		if !oneName.Match(code[m[5]:]) {
+			return nil, fmt.Errorf("%s:%d: #elif%s takes the name of one macro", header, bytes.Count(text[:m[5]], []byte("\n"))+1, splice.ReplaceAll(text[start:m[5]], nil))
+		}
+		out = append(append(out, text[from:start]...), " "+not+"defined"...)
+		out = append(out, splices(text[start:m[5]])...)
+		from = m[5]
+	}
+	return append(out, text[from:]...), nil
+}
 
 var enumBits = regexp.MustCompile(word("enum") + `\x00*\s` + space + `[\w\x00]+(` + space + `:` + space + `[0-9(])`)
 

@@ -3,6 +3,7 @@ package cheader_test
 import (
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/gen/internal/gcc"
@@ -16,6 +17,10 @@ var spellings = []struct{ name, text string }{
 	{"a continued word", "struct s { char a; lo\\ \nng b; };"},
 	{"lines with carriage returns", "// this goes on \\ \r\nstruct no { char a[2]; };\r\n#define N 2 \\\t \r\n * 3\r\nstruct s { char a[N]; };\r\n"},
 	{"two ends of lines in a row", "#define N 2 \\\n\\ \n * 3\nstruct s { char a[N]; };"},
+	{"#elifdef", "#ifdef NOT\nTAKEN(a)\n#elifdef NOR\nTAKEN(b)\n#elifdef TAKEN\nTAKEN(c)\n#elifdef TAKEN\nTAKEN(d)\n#else\nTAKEN(e)\n#endif"},
+	{"#elifndef", "#if 0\nTAKEN(a)\n#elifndef TAKEN // no\nTAKEN(b)\n # /* */ elifndef NOT /* so\n */ // on\nTAKEN(c)\n#elifndef NOT\nTAKEN(d)\n#endif"},
+	{"#elifdef across lines", "#if 0\n#el\\\nif\\\nn\\\ndef \\\n NO\\\nT\nTAKEN(a)\n#endif\n#if 0\n#elifdef/**/TAKEN\r\nTAKEN(b)\n#endif"},
+	{"literals and macros like #elifdef", "#define A \\\n#elifdef\nstruct s { char a[sizeof \"x\\\n#elifdef TAKEN\\\n\"]; };\n/*\n#elifdef */"},
 	{"a literal like a bit-field", `struct s { char a[sizeof "enum e : 8"], b[sizeof "enum e:(0)"]; };`},
 	{"a comment like a bit-field", "// enum e : 8\nstruct s { char a; /* enum e : 8 */ long b; };"},
 	{"comments in a bit-field", "enum e { A, B };\nstruct s { char a; enum/**/e // e\n/* 9 */:/**/3; enum e\\\n:3; en\\\num e : 20; char b; };"},
@@ -32,5 +37,17 @@ func TestSpellingsAgreeWithGCC(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			sameRecords(t, compiler, "#define TAKEN(name) struct name { char a[2]; };\n"+c.text+"\n")
 		})
+	}
+}
+
+// What #elifdef is not followed by is refused.
+func TestElifdefTakesOneName(t *testing.T) {
+	for text, want := range map[string]string{
+		"#if 0\n\n#elifdef A && B\n#endif\nstruct s { int a; };": "case.h:3: #elifdef takes the name of one macro",
+		"#if 0\n#elifn\\\ndef\n#endif\nstruct s { int a; };":     "case.h:3: #elifndef takes the name of one macro",
+		"#if 0\n#elifdef 3\n#endif\nstruct s { int a; };":        "case.h:2: #elifdef takes the name of one macro",
+	} {
+		_, _, err := parseText(t, text, "amd64")
+		assert.ErrorContains(t, err, want, text)
 	}
 }

@@ -76,7 +76,11 @@ func (t *tree) Open(name string) (fs.File, error) {
 			return nil, err
 		}
 		t.read[header] = true
-		text = endEnums(withoutUnended(joined(text)))
+		text, err = spelled(header, text)
+		if err != nil {
+			t.refused = err
+			return nil, err
+		}
 		if t.marked {
 			text = mark(len(t.names), text)
 		} else if t.bodies != nil {
