@@ -13,7 +13,7 @@ import (
 
 // spelled is the text of a header as the front end is to read it.
 func spelled(header string, text []byte) ([]byte, error) {
-	text, err := withoutElifdefs(header, withoutUnended(joined(text)))
+	text, err := withoutElifdefs(header, withoutDigraphs(withoutUnended(joined(text))))
 	return endEnums(text), err
 }
 
@@ -23,6 +23,25 @@ var blankBehind = regexp.MustCompile(`\\[ \t\f\v\x00]+(\r?\n)`)
 
 // joined takes away the blank behind backslashes that continue a line.
 func joined(text []byte) []byte { return blankBehind.ReplaceAll(text, []byte(`\${1}`)) }
+
+// digraphs are other spellings of the same tokens, as long as the usual ones with blanks.
+var digraphs = []struct{ text, usual string }{
+	{"%:%:", "##  "}, {"%:", "# "}, {"<%", "{ "}, {"%>", "} "}, {"<:", "[ "}, {":>", "] "},
+}
+
+// withoutDigraphs spells digraphs in the usual way.
+func withoutDigraphs(text []byte) []byte {
+	for l := newLexer(text); ; {
+		for _, d := range digraphs {
+			if bytes.HasPrefix(text[l.at:], []byte(d.text)) {
+				copy(text[l.at:], d.usual)
+			}
+		}
+		if piece, _ := l.next(); piece == nil {
+			return text
+		}
+	}
+}
 
 // codeOf is the code of a header, each byte at its place, for searches in it:
 // comments are blank there, and literals are quotes. What joins two lines is zeros.

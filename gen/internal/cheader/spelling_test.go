@@ -21,11 +21,15 @@ var spellings = []struct{ name, text string }{
 	{"#elifndef", "#if 0\nTAKEN(a)\n#elifndef TAKEN // no\nTAKEN(b)\n # /* */ elifndef NOT /* so\n */ // on\nTAKEN(c)\n#elifndef NOT\nTAKEN(d)\n#endif"},
 	{"#elifdef across lines", "#if 0\n#el\\\nif\\\nn\\\ndef \\\n NO\\\nT\nTAKEN(a)\n#endif\n#if 0\n#elifdef/**/TAKEN\r\nTAKEN(b)\n#endif"},
 	{"literals and macros like #elifdef", "#define A \\\n#elifdef\nstruct s { char a[sizeof \"x\\\n#elifdef TAKEN\\\n\"]; };\n/*\n#elifdef */"},
+	{"#elifdef with digraphs", "#if 0\n%:elifdef TAKEN\nTAKEN(a)\n%:endif"},
 	{"a literal like a bit-field", `struct s { char a[sizeof "enum e : 8"], b[sizeof "enum e:(0)"]; };`},
 	{"a comment like a bit-field", "// enum e : 8\nstruct s { char a; /* enum e : 8 */ long b; };"},
 	{"comments in a bit-field", "enum e { A, B };\nstruct s { char a; enum/**/e // e\n/* 9 */:/**/3; enum e\\\n:3; en\\\num e : 20; char b; };"},
 	{"an enumeration in a choice", "enum e { A, B };\nstruct s { char a[_Generic((enum e)0, enum e : 2, default : 3)]; };"},
 	{"a literal like a line", "struct s { char a[sizeof \"a\\\n#line 3\\\n\"]; };"},
+	{"digraphs", "%:define JOIN(a, b) a %:%: b\n %: if 1 // <%\nstruct s { char JOIN(x, y)<:3:>, a[sizeof \"<:%:\" + sizeof \"'<%\"]; %>;\n%: else\nTAKEN(no)\n%:endif\nTAKEN(yes)\n#define T(x) %:x\nstruct t { char a[sizeof T(abc)]; };"},
+	{"digraphs around a body", "static inline int f(int a) <% int nested(int b) <% return b; %> return \"%>\"<:0:>; <% %> %>\nstruct s { char a<:2:>; %>;"},
+	{"digraphs and braces", "static inline int f(int a) <%\n%:define N 3\n int nested(int b) { return b; %> }\nTAKEN(b)\nstatic inline int g(int a) { int nested(int b) { return b; %> %>\nstruct s { char a<:N:>; };"},
 	{"numbered lines", "struct s { char a; };\n#li\\\nne 70\nstruct t { int a; };"},
 }
 
