@@ -30,16 +30,14 @@ type bodies map[brace]brace
 
 // findBodies preprocesses what config and sources say. tree is what the headers are
 // taken from: one of its own, for it is marked.
-func findBodies(config cc.Config, sources []cc.Source, tree *tree) bodies {
+func findBodies(config cc.Config, sources []cc.Source, tree *tree) (bodies, effects) {
 	tree.marked = true
-	config.FS, config.PragmaHandler = tree, tree.pragma
 	f := &bodyFinder{tree: tree, closing: map[brace]brace{}, other: map[brace]bool{}}
-	// Whatever is wrong is found and told when the headers are parsed.
-	_ = cc.Preprocess(&config, sources, f)
+	effects := tree.effects(config, sources, f)
 	for open := range f.other {
 		delete(f.closing, open)
 	}
-	return f.closing
+	return f.closing, effects
 }
 
 const braceMark = "__goverbs_brace_"
@@ -61,10 +59,11 @@ func mark(number int, text []byte) []byte {
 }
 
 // empty blanks the bodies in a header's text. Directives stay, for they define
-// macros, and so do the ends of lines.
+// macros, and so do the pragmas within lines and the ends of lines.
 func (b bodies) empty(header string, text []byte) []byte {
 	text = slices.Clone(text)
 	l := newLexer(text)
+	pragmas := pragmaOperator.FindAllIndex(codeOf(text), -1)
 	end, inDirective := 0, false
 	for {
 		from := l.at
@@ -72,7 +71,11 @@ func (b bodies) empty(header string, text []byte) []byte {
 		if piece == nil {
 			return text
 		}
-		if from < end && l.directive == inDirective {
+		for len(pragmas) > 0 && pragmas[0][1] <= from {
+			pragmas = pragmas[1:]
+		}
+		isPragma := len(pragmas) > 0 && pragmas[0][0] <= from
+		if from < end && !isPragma && l.directive == inDirective {
 			for i, c := range piece {
 				if c != '\n' && continues(piece[i:]) == 0 {
 					piece[i] = ' '
@@ -87,6 +90,9 @@ func (b bodies) empty(header string, text []byte) []byte {
 		}
 	}
 }
+
+// pragmaOperator is a pragma within a line.
+var pragmaOperator = regexp.MustCompile(`\b` + word("_Pragma") + space + `\(` + space + `L?"+` + space + `\)`)
 
 // bodyFinder takes preprocessed text, token by token, and finds the bodies in it.
 type bodyFinder struct {

@@ -5,6 +5,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/gen/internal/gcc"
 )
 
 // bodies are functions with bodies that the front end would not take.
@@ -93,5 +95,33 @@ func TestBodiesHideNothingElse(t *testing.T) {
 	} {
 		_, _, err := parseText(t, c.text, "amd64")
 		assert.ErrorContains(t, err, c.want, c.text)
+	}
+}
+
+// What a body does to what stands behind it is done though the body is not read, or
+// else the header is refused.
+func TestBodiesHaveEffects(t *testing.T) {
+	compiler, err := gcc.For("amd64")
+	require.NoError(t, err)
+	const unread = "__seg_fs int *p; " // which gcc knows, and the front end does not
+	for _, text := range []string{
+		"static inline int f(int a) { " + unread + "_Pragma(\"pack(push, 1)\") return a; }\nstruct s { char a; long b; };\n_Pragma(\"pack(pop)\") struct t { char a; long b; };",
+		"static inline int f(int a) { " + unread + "_Pra\\\ngma /* } */ ( // )\n\"pack(2)\"\n) return a; }\nstruct s { char a; long b; };",
+		"#define N 3\nstatic inline int f(int a) { " + unread + "_Pragma(\"push_macro(\\\"N\\\")\")\n#undef N\n#define N 5\n_Pragma(\"pop_macro(\\\"N\\\")\") }\nstruct s { char a[N]; };",
+		"#define F(name) static inline int name(int a) { " + unread + "_Pragma(\"pack(1)\") return a; }\nF(f)\nstruct s { char a; long b; };",
+		"static inline int f(int a) { " + unread + "const char *x_Pragma = \"_Pragma(\\\"pack(1)\\\")\"; /* _Pragma(\"pack(1)\") */ return a; }\nstruct s { char a; long b; };",
+		"static inline int f(int a) { " + unread + "\n#pragma pack(1)\nreturn a; }\nstruct s { char a; long b; };",
+		"#define QUIET _Pragma(\"GCC diagnostic push\")\nstatic inline int f(int a) { " + unread + "QUIET return __COUNTER__; }\nstruct s { char a; long b; };",
+		"struct s { char a[__COUNTER__ + 2]; };\nstatic inline int f(int a) { " + unread + " return a; }\nstruct t { char a[__COUNTER__ + 2]; };",
+	} {
+		sameRecords(t, compiler, text)
+	}
+	for text, want := range map[string]string{
+		"#define PACK _Pragma(\"pack(1)\")\nstatic inline int f(int a) { nope_t x; PACK }\nstruct s { char a; long b; };":         "one has a pragma by way of a macro",
+		"static inline int f(int a) { nope_t x = __COUNTER__; }\nstruct s { char a[__COUNTER__]; };":                              "one uses __COUNTER__",
+		"#define NEXT __COUNTER__\nstatic inline int f(int a) { nope_t x = NEXT; }\n#if NEXT == 1\nstruct s { char a; };\n#endif": "one uses __COUNTER__",
+	} {
+		_, _, err := parseText(t, text, "amd64")
+		assert.ErrorContains(t, err, "parsing case.h for linux/amd64: the C front end does not read the bodies of all functions, and they cannot be left out: "+want, text)
 	}
 }

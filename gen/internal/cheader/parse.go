@@ -88,10 +88,12 @@ func parse(src Source, target headers.Target, tree *tree) (facts *abi.Facts, err
 	}
 	ast, err := tree.translate(config, sources)
 	if err != nil && tree.refused == nil && !notFound.MatchString(err.Error()) {
-		if found := findBodies(config, sources, tree.again()); len(found) > 0 {
+		if found, effects := findBodies(config, sources, tree.again()); len(found) > 0 {
 			tree = tree.again()
 			tree.bodies = found
-			ast, err = tree.translate(config, sources)
+			if ast, err = tree.translate(config, sources); err == nil {
+				err = tree.unchanged(config, sources, effects)
+			}
 		}
 	}
 	if err != nil {

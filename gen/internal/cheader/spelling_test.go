@@ -28,8 +28,8 @@ var spellings = []struct{ name, text string }{
 	{"an enumeration in a choice", "enum e { A, B };\nstruct s { char a[_Generic((enum e)0, enum e : 2, default : 3)]; };"},
 	{"a literal like a line", "struct s { char a[sizeof \"a\\\n#line 3\\\n\"]; };"},
 	{"digraphs", "%:define JOIN(a, b) a %:%: b\n %: if 1 // <%\nstruct s { char JOIN(x, y)<:3:>, a[sizeof \"<:%:\" + sizeof \"'<%\"]; %>;\n%: else\nTAKEN(no)\n%:endif\nTAKEN(yes)\n#define T(x) %:x\nstruct t { char a[sizeof T(abc)]; };"},
-	{"digraphs around a body", "static inline int f(int a) <% int nested(int b) <% return b; %> return \"%>\"<:0:>; <% %> %>\nstruct s { char a<:2:>; %>;"},
-	{"digraphs and braces", "static inline int f(int a) <%\n%:define N 3\n int nested(int b) { return b; %> }\nTAKEN(b)\nstatic inline int g(int a) { int nested(int b) { return b; %> %>\nstruct s { char a<:N:>; };"},
+	{"digraphs around a body", "static inline int f(int a) <% __seg_fs int *p; return \"%>\"<:0:>; <% %> %>\nstruct s { char a<:2:>; %>;"},
+	{"digraphs and braces", "static inline int f(int a) <%\n%:define N 3\n __seg_fs int *p; }\nTAKEN(b)\nstatic inline int g(int a) { __seg_fs int *p; %>\nstruct s { char a<:N:>; };"},
 	{"numbered lines", "struct s { char a; };\n#li\\\nne 70\nstruct t { int a; };"},
 }
 

@@ -35,8 +35,9 @@ type tree struct {
 	// folders are what was asked for as a header and is none, with their paths.
 	folders map[string]string
 	// marked asks for marks before the braces, bodies for headers without those.
-	marked bool
-	bodies bodies
+	marked  bool
+	bodies  bodies
+	pragmas []string // that change what stands behind them
 	includes
 	renumbered
 }
@@ -104,6 +105,8 @@ func (t *tree) pragma(words []cc.Token) error {
 		at.Filename = strings.TrimPrefix(at.Filename, root+"/")
 		t.refused = fmt.Errorf("%v: pragma %s is not supported", at, name)
 		return t.refused
+	case name == "pack", name == "once":
+		t.pragmas = append(t.pragmas, sourceOf(words))
 	}
 	return t.includes.pragma(words)
 }
