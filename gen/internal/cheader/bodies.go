@@ -173,10 +173,16 @@ func (f *bodyFinder) close() {
 var noParameters = regexp.MustCompile(`^(__attribute(__)?|_Alignas|(__)?typeof|__typeof__|__declspec|(__)?asm|__asm__)?$`)
 
 // opensBody reports whether a brace behind these words of a declaration is that of
-// a function's body: they end with its parameters.
+// a function's body: they end with its parameters, or with the lengths of the array
+// that it returns a pointer to. There are none if parameters were declared as they
+// were before there were prototypes.
 func opensBody(words []string) bool {
 	depth := 0
 	for i := len(words) - 1; i > 0; i-- {
+		if depth == 0 && words[i] == "]" {
+			i = opening(words, i)
+			continue
+		}
 		switch words[i] {
 		case ")":
 			depth++
@@ -187,7 +193,23 @@ func opensBody(words []string) bool {
 			return words[i] == "(" && !noParameters.MatchString(words[i-1]) && !slices.Contains(words[:i], "=") && words[0] != "typedef"
 		}
 	}
-	return false
+	return len(words) == 0
+}
+
+// opening is where the bracket is that the one at an index closes, or 0.
+func opening(words []string, at int) int {
+	for depth := 0; at > 0; at-- {
+		switch words[at] {
+		case "]":
+			depth++
+		case "[":
+			depth--
+		}
+		if depth == 0 {
+			break
+		}
+	}
+	return at
 }
 
 // braceOf is the brace that a mark is of.

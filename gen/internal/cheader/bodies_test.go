@@ -51,6 +51,10 @@ static inline int f(int a) { nope_t x; }`},
 struct PACKED(4) packed { char a; int b; };
 typedef struct { char a; long b; } PACKED(2) packed_t;
 static inline int f(int a) { nope_t x; }`},
+	{"a pointer to an array", `static inline int (*f(int a))[3] { nope_t x[2]; return x; }
+static inline int (*(*g(int a[2]))(int))[3][sizeof(int[2])] { nope_t x; }`},
+	{"parameters declared apart", `static inline int f(a, b) int a; struct before *b; { nope_t x; }
+static inline int g() { nope_t x; }`},
 	{"numbered lines", `static inline int f(int a) { return a + __LINE__; }
 #line 7 "other.h"`},
 }
@@ -91,6 +95,7 @@ func TestBodiesHideNothingElse(t *testing.T) {
 		{"static inline unknown_t f(int a) { return a; }", "case.h:1:25: unexpected"},
 		{"static inline int f(int a) { nope_t x;", "case.h:1:37: unexpected identifier"},
 		{"static inline int f(int a) { nope_t x; }\n#error no\n", "case.h:2:"},
+		{"struct s { int a; }; { nope_t x; }", "case.h:1:22: unexpected"},
 		{"typedef struct before { unknown_t a; } before; static inline int f(int a) { nope_t x; }", "unexpected identifier"},
 	} {
 		_, _, err := parseText(t, c.text, "amd64")
