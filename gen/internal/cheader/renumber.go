@@ -18,16 +18,9 @@ var (
 // what is declared is the header's that is read, whatever it was made from.
 func (n *renumbered) withoutLines(text []byte) []byte {
 	code := codeOf(text)
+	n.line = n.line || lineDirective.Match(code)
 	n.asked = n.asked || lineNumber.Match(code)
-	var out []byte
-	from := 0
-	for _, m := range lineDirective.FindAllSubmatchIndex(code, -1) {
-		n.line = true
-		out = append(append(out, text[from:m[2]]...), "pragma"...)
-		out = append(out, splices(text[m[2]:m[3]])...)
-		from = m[3]
-	}
-	return append(out, text[from:]...)
+	return renamed(text, lineDirective, "pragma")
 }
 
 // unknown is the error that a value may depend on a number that is not known.

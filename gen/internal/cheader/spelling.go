@@ -14,7 +14,7 @@ import (
 // spelled is the text of a header as the front end is to read it.
 func spelled(header string, text []byte) ([]byte, error) {
 	text, err := withoutElifdefs(header, withoutDigraphs(withoutUnended(joined(text))))
-	return endEnums(text), err
+	return endEnums(withoutImports(text)), err
 }
 
 // blankBehind is the blank that compilers overlook between a backslash and the end
@@ -99,6 +99,29 @@ func withoutElifdefs(header string, text []byte) ([]byte, error) {
 		from = m[5]
 	}
 	return append(out, text[from:]...), nil
+}
+
+// imported is the name of the pragma that #import is made.
+const imported = "__goverbs_import"
+
+var importDirective = regexp.MustCompile(`(?m)^` + gap + `#` + gap + `(` + word("import") + `)\b`)
+
+// withoutImports makes #import a pragma, which is refused where it is not left out.
+// The front end would pass over it, and compilers include the header once.
+func withoutImports(text []byte) []byte {
+	return renamed(text, importDirective, "pragma "+imported+" ")
+}
+
+// renamed gives directives another name, where the first group of an expression finds theirs.
+func renamed(text []byte, directive *regexp.Regexp, name string) []byte {
+	var out []byte
+	from := 0
+	for _, m := range directive.FindAllSubmatchIndex(codeOf(text), -1) {
+		out = append(append(out, text[from:m[2]]...), name...)
+		out = append(out, splices(text[m[2]:m[3]])...)
+		from = m[3]
+	}
+	return append(out, text[from:]...)
 }
 
 var enumBits = regexp.MustCompile(word("enum") + `\x00*\s` + space + `[\w\x00]+(` + space + `:` + space + `[0-9(])`)

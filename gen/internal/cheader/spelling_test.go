@@ -30,6 +30,7 @@ var spellings = []struct{ name, text string }{
 	{"digraphs", "%:define JOIN(a, b) a %:%: b\n %: if 1 // <%\nstruct s { char JOIN(x, y)<:3:>, a[sizeof \"<:%:\" + sizeof \"'<%\"]; %>;\n%: else\nTAKEN(no)\n%:endif\nTAKEN(yes)\n#define T(x) %:x\nstruct t { char a[sizeof T(abc)]; };"},
 	{"digraphs around a body", "static inline int f(int a) <% __seg_fs int *p; return \"%>\"<:0:>; <% %> %>\nstruct s { char a<:2:>; %>;"},
 	{"digraphs and braces", "static inline int f(int a) <%\n%:define N 3\n __seg_fs int *p; }\nTAKEN(b)\nstatic inline int g(int a) { __seg_fs int *p; %>\nstruct s { char a<:N:>; };"},
+	{"#import left out", "#ifdef __OBJC__\n#import <Foundation/Foundation.h>\n#endif\n/*\n#import */\nstruct s { char a[sizeof \"\\\n#import\\\n\"]; };"},
 	{"numbered lines", "struct s { char a; };\n#li\\\nne 70\nstruct t { int a; };"},
 }
 
@@ -53,5 +54,14 @@ func TestElifdefTakesOneName(t *testing.T) {
 	} {
 		_, _, err := parseText(t, text, "amd64")
 		assert.ErrorContains(t, err, want, text)
+	}
+}
+
+// Compilers include what #import names. The front end passes over it, so it is refused.
+func TestImportIsRefused(t *testing.T) {
+	for _, text := range []string{"struct s { int a; };\n#import \"other.h\"\n", "struct s { int a; };\n# im\\\nport <other.h>\n", "\n%:import OTHER\nstruct s { int a; };"} {
+		_, _, err := parseText(t, text, "amd64")
+		assert.ErrorContains(t, err, "parsing case.h for linux/amd64: case.h:2:", text)
+		assert.ErrorContains(t, err, "#import is not supported; write #include", text)
 	}
 }

@@ -105,6 +105,9 @@ func (t *tree) pragma(words []cc.Token) error {
 		at.Filename = strings.TrimPrefix(at.Filename, root+"/")
 		t.refused = fmt.Errorf("%v: pragma %s is not supported", at, name)
 		return t.refused
+	case name == imported:
+		t.refused = fmt.Errorf("%s: #import is not supported; write #include, and #pragma once in the header", strings.TrimPrefix(words[0].Position().String(), root+"/"))
+		return t.refused
 	case name == "pack", name == "once":
 		t.pragmas = append(t.pragmas, sourceOf(words))
 	}
