@@ -10,6 +10,7 @@
 // ENTER makes the thread's system goroutine and its stack the current ones, unless they are already. The goroutine stays
 // in BX and its stack pointer in R12 over the call: C keeps both. BP stays the caller's frame for whoever follows frames.
 // The caller's place is saved in the goroutine, for the runtime to show the goroutine's stack if C faults.
+// To look first costs nothing, and each store would: the lock that C takes waits for all stores before it.
 // The order at the end is the runtime's own: first the goroutine, then the stack.
 #define ENTER \
 	get_tls(CX) \
@@ -21,8 +22,14 @@
 	JEQ  entered \
 	MOVQ 0(SP), R8 \
 	LEAQ 8(SP), R9 \
+	CMPQ R8, const_offSchedPC(BX) \
+	JNE  save \
+	CMPQ R9, const_offSchedSP(BX) \
+	JEQ  saved \
+save: \
 	MOVQ R8, const_offSchedPC(BX) \
 	MOVQ R9, const_offSchedSP(BX) \
+saved: \
 	MOVQ R13, g(CX) \
 	MOVQ const_offSchedSP(R13), SP \
 entered: \
@@ -107,12 +114,20 @@ TEXT ·makePair(SB), NOSPLIT|NOFRAME, $0-8
 	MOVQ Pair_Object(R13), DI
 	MOVQ Pair_List(R13), SI
 	LEAQ Pair_Bad(R13), DX
+	CMPQ (DX), $0
+	JEQ  clear
 	MOVQ $0, (DX)
+clear:
 	MOVQ Pair_PostFn(R13), AX
 	CALL AX
 	ERRNO(posted)
-	MOVL AX, Pair_PostResult(R13)
-	MOVL CX, Pair_PostErrno(R13)
+	MOVL AX, AX               // both are stored as one word, unless they are there already
+	SHLQ $32, CX
+	ORQ  CX, AX
+	CMPQ AX, Pair_PostResult(R13)
+	JEQ  noted
+	MOVQ AX, Pair_PostResult(R13)
+noted:
 	MOVQ Pair_CQ(R13), DI
 	MOVL Pair_Room(R13), SI
 	MOVQ Pair_Into(R13), DX

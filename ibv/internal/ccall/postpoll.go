@@ -11,8 +11,8 @@ type Pair struct {
 	CQ, Into     unsafe.Pointer
 	Room         int32
 
-	PostResult, PostErrno int32
 	Bad                   uintptr // a number, because C may have left anything there
+	PostResult, PostErrno int32   // in one word, which the assembly stores at once
 	Got, PollErrno        int32
 }
 
@@ -26,3 +26,5 @@ func pairStepwise(p *Pair) {
 	p.PostResult, p.PostErrno, p.Bad = post(p.PostFn, p.Object, p.List)
 	p.Got, p.PollErrno = poll(p.PollFn, p.CQ, p.Room, p.Into)
 }
+
+var _ = [1]struct{}{}[unsafe.Offsetof(Pair{}.PostErrno)-unsafe.Offsetof(Pair{}.PostResult)-4|unsafe.Offsetof(Pair{}.PostResult)%8]
