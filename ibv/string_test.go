@@ -26,6 +26,10 @@ func TestString(t *testing.T) {
 		{&ibv.QP{QPNum: 17, QPType: ibv.QPTRC, State: ibv.QPSRTS}, (*ibv.QP)(nil), "queue pair 0x11 (IBV_QPT_RC, in IBV_QPS_RTS)"},
 		{&ibv.SRQ{Handle: 4}, (*ibv.SRQ)(nil), "shared receive queue (handle 4)"},
 		{&ibv.AH{Handle: 5}, (*ibv.AH)(nil), "address handle (handle 5)"},
+		{recvChain(t, 3, 0), (*ibv.RecvChain)(nil), "chain of 3 receives with 2 scatter/gather entries at most"},
+		{sendChain(t, 3, 0), (*ibv.SendChain)(nil), "chain of 3 sends with 2 scatter/gather entries at most"},
+		{new(ibv.RecvRing), (*ibv.RecvRing)(nil), "receive ring of 0 buffers of 0 bytes"},
+		{new(ibv.SendRing), (*ibv.SendRing)(nil), "send ring of 0 work requests, 0 outstanding"},
 	}
 	for _, tt := range objects {
 		for _, format := range []string{"%v", "%+v", "%s"} {
