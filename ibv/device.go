@@ -217,13 +217,18 @@ func (d *Device) openIfActive() (*Context, error) {
 
 // iwarpLast is the devices in their order, with those of iWARP behind the others.
 func iwarpLast(devices []*Device) []*Device {
-	isIWARP := func(d *Device) int {
-		if d.TransportType == TransportIWARP {
+	isLast := func(d *Device) int {
+		if d.isIWARP() {
 			return 1
 		}
 		return 0
 	}
-	return slices.SortedStableFunc(slices.Values(devices), func(a, b *Device) int { return isIWARP(a) - isIWARP(b) })
+	return slices.SortedStableFunc(slices.Values(devices), func(a, b *Device) int { return isLast(a) - isLast(b) })
+}
+
+// isIWARP reports whether the device speaks iWARP.
+func (d *Device) isIWARP() bool {
+	return d.NodeType == NodeRNIC || d.TransportType == TransportIWARP
 }
 
 // activePort is the number of the first port that is active, or 0.

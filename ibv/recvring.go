@@ -357,10 +357,11 @@ func (r *RecvRing) posted(result, errno int32, bad uintptr) error {
 	return refusal(r.queue.op(), result, errno, false)
 }
 
-// Close frees the buffers: looking at a message is a fault then. The queue pair must be closed, or reset, before: until
-// then the device may write to them. A shared receive queue must be closed. With
-// an error, the ring is as it was. Everything that is done with a closed ring
-// gives [ErrRingClosed], a second Close too.
+// Close frees the buffers: looking at a message is a fault then. The queue pair
+// must be closed, or reset, before: until then the device may write to them. A
+// shared receive queue must be closed. With an error, the ring is as it was.
+// Everything that is done with a closed ring gives [ErrRingClosed], a second
+// Close too.
 func (r *RecvRing) Close() error {
 	if r.mr == nil {
 		return &ringClosed{"close receive ring"}

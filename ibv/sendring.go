@@ -96,8 +96,8 @@ func (r *SendRing) Outstanding() int { return int(r.added - r.done) }
 // for those behind the last signalled one are never known to be done. The result
 // can be patched until Post, with a remote address or an address handle, without
 // which a UD send is a fault in the provider; its WRID is the number that Done is
-// compared with, and neither that nor SendSignaled is to be changed. The error is [ErrRingFull], or says that
-// there are too many entries.
+// compared with, and neither that nor SendSignaled is to be changed. The error is
+// [ErrRingFull], or says that there are too many entries.
 func (r *SendRing) Add(opcode WROpcode, flags SendFlags, sges ...SGE) (*SendWR, error) {
 	if r.Outstanding() == r.Len() {
 		if r.chain == nil {
@@ -143,9 +143,9 @@ func (r *SendRing) slot(number int) int {
 // on with it: nothing is lost. When it is not known how many were accepted
 // ([ErrAcceptedUnknown]), the ring takes all for posted, for none may be posted
 // twice; if it was full, and none that is signalled was accepted, only a new queue
-// pair and ring will do. Until that many have been outstanding at once, a few more are signalled than
-// one in so many: the queue may take fewer than it has promised, and must not get
-// full of work whose end nobody would hear of.
+// pair and ring will do. Beyond the most that have been outstanding at once, a few
+// more are signalled than one in so many: the queue may take fewer than it has
+// promised, and must not get full of work whose end nobody would hear of.
 func (r *SendRing) Post() error {
 	if r.posted == r.added {
 		if r.chain == nil {
@@ -153,7 +153,7 @@ func (r *SendRing) Post() error {
 		}
 		return nil
 	}
-	if r.qp.State < QPSRTS && r.qp.Context.Device.TransportType != TransportIWARP {
+	if r.qp.State < QPSRTS && !r.qp.Context.Device.isIWARP() {
 		return r.qp.action("post sends of a ring to", nil).invalid("it sends nothing before RTS: see ToRTS")
 	}
 	signalled := r.signal()

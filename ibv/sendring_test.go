@@ -721,18 +721,12 @@ func TestSendRingGoesOnAfterUnknownAcceptance(t *testing.T) {
 	if p == nil {
 		return
 	}
-	ring, err := ibv.NewSendRing(p.qp, 8, 1, 8)
-	require.NoError(t, err)
-	add := func(n int) {
-		for range n {
-			_, err := ring.Add(ibv.WRSend, 0)
-			require.NoError(t, err)
-		}
-	}
-	add(4)
+	ring := sendRing(p, 8, 8)
+	addSends(t, ring, 4)
+	var err error
 	p.during(script{result: int32(syscall.EINVAL), bad: null}, func() { err = ring.Post() }) // and none is
 	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
-	add(4)
+	addSends(t, ring, 4)
 	took := p.during(full(3), func() { err = ring.Post() }) // a queue that takes 3
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Len(t, took, 3)

@@ -43,16 +43,11 @@ func (v QPType) isConnected() bool {
 	return v == QPTRC || v == QPTUC || v == QPTXRCSend || v == QPTXRCRecv
 }
 
-// isIWARP reports whether the device speaks iWARP.
-func (ctx *Context) isIWARP() bool {
-	return ctx.Device.NodeType == NodeRNIC || ctx.Device.TransportType == TransportIWARP
-}
-
 // explain puts what can be found out in place of general advice, where C has
 // refused to modify the queue pair. C says no more than EINVAL of most mistakes.
 func (qp *QP) explain(err error, attr *QPAttr, mask QPAttrMask) error {
 	return explainWith(err, func() []string {
-		if mask&QPAttrMaskState != 0 && qp.Context.isIWARP() && (attr.QPState == QPSRTR || attr.QPState == QPSRTS) {
+		if mask&QPAttrMaskState != 0 && qp.Context.Device.isIWARP() && (attr.QPState == QPSRTR || attr.QPState == QPSRTS) {
 			return []string{"an iWARP queue pair is connected by librdmacm alone (rdma_connect, rdma_accept), which moves it to RTS"}
 		}
 		return slices.Concat(qp.wrongMove(attr, mask), qp.wrongValues(attr, mask))
