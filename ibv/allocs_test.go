@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // What is done again and again costs no memory, however it ends.

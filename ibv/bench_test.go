@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // Posting and polling as Go pays for it and, as impl=c, as a loop in C does, with

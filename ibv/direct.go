@@ -1,6 +1,6 @@
 package ibv
 
-import "github.com/goverbs/goverbs/ibv/internal/ccall"
+import "github.com/goverbs/goverbs/internal/ccall"
 
 // DirectCalls reports whether posts and polls call the provider directly. Where
 // it is false, they take the portable way, with the same results, for some hundred

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // Error is the failure of a verb. It unwraps to the [syscall.Errno] that C

@@ -11,7 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 func TestErrorText(t *testing.T) {

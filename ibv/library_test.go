@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // requirePort requires what testdata/provider.c says of its port 2.

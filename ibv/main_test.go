@@ -11,8 +11,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // scratch is a directory for the time of the tests.

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // Every field is where C writes it, and what C leaves alone stays.

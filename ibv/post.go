@@ -3,7 +3,7 @@ package ibv
 import (
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // PostRecv posts the list of receive work requests that starts at wr to the

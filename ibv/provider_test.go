@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // provider is a provider of testdata/provider.c: what it is told to do and what

@@ -5,7 +5,7 @@ import (
 	"math"
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // RecvChain is receive work requests that are built once, patched in place, and

@@ -3,7 +3,7 @@ package ibv
 import (
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/ccall"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // SendChain is send work requests that are built once, patched in place, and

@@ -3,7 +3,7 @@ package ibv
 import (
 	"syscall"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // symbol finds a function of libibverbs, loading the library first if need be.

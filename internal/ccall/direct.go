@@ -6,7 +6,7 @@ import (
 	"os"
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // What the assembly reads. Nothing writes it after this.

@@ -4,7 +4,7 @@ import (
 	"sync"
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // postPortable is post on every platform that can call C at all.

@@ -4,7 +4,7 @@ import (
 	"testing"
 	"unsafe"
 
-	"github.com/goverbs/goverbs/ibv/internal/dl"
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // The same empty C function, called by a loop in C, directly, and the portable way.
