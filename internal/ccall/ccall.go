@@ -44,7 +44,8 @@
 // It must not return with a lock of C's held either. On the way back the goroutine may have to wait, for the collector or
 // for its turn; whoever wants that lock meanwhile spins in C, where nothing can stop it, and the two wait for each other
 // for ever. Providers hold the send queue's lock from wr_start to wr_complete, and the completion queue's from start_poll
-// to end_poll (mlx5 and rxe do), so calls of that kind have to be made from start to end in one crossing, as a [Pair] is.
+// to end_poll (mlx5 and rxe do), so calls of that kind have to be made from start to end in one crossing: a [Program] and an
+// [ExtendedPoll] are.
 //
 // A function pointer behind which there is Go, such as one that cgo or purego made, must not be called: C calling back
 // from here finds no goroutine in a system call, and the runtime ends the process.

@@ -9,7 +9,7 @@ const RaceDetector = false
 
 func raceRelease() {}
 
-func raceTaken(unsafe.Pointer, int) {}
+func raceTaken(unsafe.Pointer, int, uintptr) {}
 
 // RaceRead says that C reads so many bytes. Nobody listens here.
 func RaceRead(unsafe.Pointer, uintptr) {}

@@ -17,10 +17,10 @@ var device byte
 
 func raceRelease() { runtime.RaceReleaseMerge(unsafe.Pointer(&device)) }
 
-// raceTaken says that C has written completions, and that they tell of what was posted before.
-func raceTaken(into unsafe.Pointer, n int) {
+// raceTaken says that C has written n completions of so many bytes, and that they tell of what was posted before.
+func raceTaken(into unsafe.Pointer, n int, size uintptr) {
 	if n > 0 {
-		runtime.RaceWriteRange(into, n*CompletionSize)
+		runtime.RaceWriteRange(into, n*int(size))
 		runtime.RaceAcquire(unsafe.Pointer(&device))
 	}
 }

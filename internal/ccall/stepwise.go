@@ -51,6 +51,6 @@ func pollInto(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (in
 	if got < 0 || got > asked {
 		return failed(cq, got, errno, asked)
 	}
-	raceTaken(into, int(got))
+	raceTaken(into, int(got), CompletionSize)
 	return int(got), nil
 }

@@ -191,6 +191,150 @@ int post_abort(void *object, void *list, void **bad)
 	abort();
 }
 
+/* A call as its function saw it: whole numbers, by position. */
+struct seen {
+	int64_t what;
+	uint64_t wr_id, wr_flags, args[6];
+	uint64_t thread;
+};
+
+enum { START, COMPLETE, OP, ADDRESS, DATA, ATOMIC, NEXT, END, SEEN = 40 };
+
+static uint64_t thread(void)
+{
+	static _Thread_local char here;
+	return (uint64_t)(uintptr_t)&here;
+}
+
+static void lock(int64_t *held)
+{
+	while (__atomic_exchange_n(held, 1, __ATOMIC_ACQUIRE))
+		;
+}
+
+/* What calls are played on: struct ibv_qp_ex's two words, and what became of them. Held from start to complete. */
+struct object {
+	uint64_t wr_id;
+	unsigned int wr_flags, behind;
+	int64_t held, result, set_errno, n;
+	struct seen seen[SEEN];
+};
+
+static void see(struct object *o, int64_t what, uint64_t a, uint64_t b, uint64_t c, uint64_t d, uint64_t e)
+{
+	if (o->n < SEEN)
+		o->seen[o->n] = (struct seen){what, o->wr_id, o->wr_flags, {(uint64_t)(uintptr_t)o, a, b, c, d, e}, thread()};
+	o->n++;
+}
+
+void object_start(struct object *o)
+{
+	lock(&o->held);
+	see(o, START, 0, 0, 0, 0, 0);
+}
+
+int object_complete(struct object *o)
+{
+	int result = (int)o->result;
+
+	see(o, COMPLETE, 0, 0, 0, 0, 0);
+	if (o->set_errno >= 0)
+		errno = (int)o->set_errno;
+	__atomic_store_n(&o->held, 0, __ATOMIC_RELEASE);
+	return result;
+}
+
+/* As the widest of the operations, wr_flush. */
+void object_op(struct object *o, uint32_t a, uint64_t b, size_t c, uint8_t d, uint8_t e) { see(o, OP, a, b, c, d, e); }
+void object_atomic(struct object *o, uint32_t a, uint64_t b, uint64_t c, uint64_t d) { see(o, ATOMIC, a, b, c, d, 0); }
+void object_address(struct object *o, void *a, uint32_t b, uint32_t c) { see(o, ADDRESS, (uintptr_t)a, b, c, 0, 0); }
+void object_data(struct object *o, uint32_t a, uint64_t b, uint32_t c) { see(o, DATA, a, b, c, 0, 0); }
+
+/* Changes all registers, with -1 in the one that an int is returned in, where nothing is. */
+int64_t object_clobber(void *o)
+{
+	static _Thread_local int64_t counter;
+	void *bad;
+
+	post_clobber(&counter, o, &bad);
+	errno = 1;
+	return -1;
+}
+
+/* Six arguments, each of which matters, and a result that fills its register. */
+int64_t call_six(int64_t a, int64_t b, int64_t c, int64_t d, int64_t e, int64_t f)
+{
+	return a + 10 * b + 100 * c + 1000 * d + 10000 * e + 100000 * f;
+}
+
+uint64_t call_unsigned(uint32_t a) { return (uint64_t)a + 1; }
+
+int call_fails(int64_t set_errno)
+{
+	errno = (int)set_errno;
+	return -1;
+}
+
+/* A completion queue: what struct ibv_cq_ex has of the current completion, and a script of how polls go. */
+struct queue {
+	uint32_t comp_mask, status;
+	uint64_t wr_id;
+	int64_t held, start_result, next_result, next_fails_at, set_errno, failed_at; /* status is 12 for that wr_id */
+	int64_t starts, nexts, ends, reads;
+	uint64_t saw_attr, thread;
+};
+
+static void advance(struct queue *q)
+{
+	q->wr_id++;
+	q->comp_mask = (uint32_t)q->wr_id + 7;
+	q->status = (int64_t)q->wr_id == q->failed_at ? 12 : 0;
+}
+
+int queue_start(struct queue *q, void *attr)
+{
+	lock(&q->held);
+	q->starts++;
+	q->saw_attr = (uint64_t)(uintptr_t)attr;
+	q->thread = thread();
+	if (q->start_result) {
+		errno = (int)q->set_errno;
+		__atomic_store_n(&q->held, 0, __ATOMIC_RELEASE);
+		return (int)q->start_result;
+	}
+	if ((int64_t)q->wr_id == q->next_fails_at) { /* there are no more */
+		__atomic_store_n(&q->held, 0, __ATOMIC_RELEASE);
+		return ENOENT;
+	}
+	advance(q);
+	return 0;
+}
+
+int queue_next(struct queue *q)
+{
+	q->nexts++;
+	if ((int64_t)q->wr_id == q->next_fails_at) {
+		errno = (int)q->set_errno;
+		return (int)q->next_result;
+	}
+	advance(q);
+	return 0;
+}
+
+void queue_end(struct queue *q)
+{
+	q->ends++;
+	if (q->thread != thread())
+		q->ends += 1000;
+	__atomic_store_n(&q->held, 0, __ATOMIC_RELEASE);
+}
+
+uint64_t queue_read_wide(struct queue *q) { return q->reads++, q->wr_id << 40 | q->wr_id; }
+uint32_t queue_read_number(struct queue *q) { return q->reads++, ~(uint32_t)q->wr_id; }
+uint8_t queue_read_byte(struct queue *q) { return q->reads++, (uint8_t)(q->wr_id + 3); }
+void queue_read_record(struct queue *q, uint64_t *into) { q->reads++, into[0] = q->wr_id * 3, into[1] = (uint64_t)(uintptr_t)q; }
+int64_t queue_read_clobber(struct queue *q) { return q->reads++, object_clobber(q); }
+
 int post_empty(void *object, void *list, void **bad)
 {
 	(void)object;

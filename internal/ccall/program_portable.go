@@ -1,0 +1,79 @@
+package ccall
+
+import (
+	"runtime"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/internal/dl"
+)
+
+// The programs played call by call, on one thread, because C's lock may belong to a thread. Go runs in between, but
+// whoever waits for the lock is in a system call, and keeps nobody from running.
+
+// playPortable is playSteps on every platform that can call C at all.
+func playPortable(p *Program, first *Step, n int) (result, errno int32) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	object := uintptr(p.Object)
+	call := func(fn, a, b, c, d, e uintptr) {
+		if fn != 0 {
+			dl.CallInt(fn, object, a, b, c, d, e)
+		}
+	}
+	call(p.Start, 0, 0, 0, 0, 0)
+	// Safe: the object has both there.
+	words := (*struct {
+		id    uint64
+		flags uint32
+	})(p.Words)
+	steps := unsafe.Slice(first, n)
+	for i := range steps {
+		s := &steps[i]
+		words.id, words.flags = s.WRID, s.Flags
+		call(s.Op, s.OpArgs[0], s.OpArgs[1], s.OpArgs[2], s.OpArgs[3], s.OpArgs[4])
+		call(s.Address, s.AddressArgs[0], s.AddressArgs[1], s.AddressArgs[2], 0, 0)
+		call(s.Data, s.DataArgs[0], s.DataArgs[1], s.DataArgs[2], 0, 0)
+	}
+	result, reason := dl.CallInt(p.Complete, object)
+	return result, int32(reason)
+}
+
+// pollExPortable is pollEx, likewise.
+func pollExPortable(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, result, errno int32) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	result, reason := dl.CallInt(p.Start, uintptr(p.CQ), uintptr(p.Attr))
+	if result != 0 {
+		return 0, result, int32(reason)
+	}
+	for {
+		record := unsafe.Add(into, uintptr(got)*p.Size) // safe: there is room for n
+		// Safe: both are of this size, and aligned as what they begin with.
+		*(*[headSize / 4]uint32)(record) = *(*[headSize / 4]uint32)(p.Head)
+		reads := p.OnSuccess
+		if (*[headSize / 4]uint32)(record)[1] != 0 {
+			reads = p.OnFailure
+		}
+		for _, r := range reads {
+			// Safe: as in postPortable.
+			*r.into(record), _ = dl.Call(r.Fn, uintptr(p.CQ), uintptr(unsafe.Add(record, r.Arg)))
+		}
+		if got++; got == n {
+			break
+		}
+		if result, reason = dl.CallInt(p.Next, uintptr(p.CQ)); result != 0 {
+			break
+		}
+	}
+	dl.CallInt(p.End, uintptr(p.CQ))
+	return got, result, int32(reason)
+}
+
+// callPortable is call, likewise.
+func callPortable(fn, a, b, c, d, e, f uintptr) (result uintptr, errno int32) {
+	result, reason := dl.Call(fn, a, b, c, d, e, f)
+	if int32(result) != -1 {
+		reason = 0
+	}
+	return result, int32(reason)
+}
