@@ -61,7 +61,8 @@ func compiled(t testing.TB, name string, flags ...string) string {
 // added to the environment, and requires that they pass.
 func again(t *testing.T, pattern string, env ...string) {
 	t.Helper()
-	cmd := exec.Command(os.Args[0], "-test.v", "-test.run="+pattern)
+	command := append(strings.Fields(os.Getenv("GOVERBS_TEST_EMULATOR")), os.Args[0], "-test.v", "-test.run="+pattern)
+	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = append(os.Environ(), env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", passed.ReplaceAll(out, nil))

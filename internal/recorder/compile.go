@@ -1,0 +1,86 @@
+package recorder
+
+import (
+	"compress/gzip"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+//go:embed testdata/recorder.c
+var source []byte
+
+// Slots is how many functions a library has for members of structs.
+const Slots = 256
+
+// Functions lists the functions that the headers of an include folder declare and their library exports, by name, from
+// the facts beside generated Go: of all releases and systems that are known.
+func Functions(t testing.TB, facts, folder string) []string {
+	t.Helper()
+	file, err := os.Open(facts)
+	require.NoError(t, err)
+	defer file.Close()
+	plain, err := gzip.NewReader(file)
+	require.NoError(t, err)
+	type functions struct {
+		Functions []struct{ Name, Kind, Header string }
+	}
+	var known struct {
+		First  functions
+		Others []struct{ Facts functions }
+	}
+	require.NoError(t, json.NewDecoder(plain).Decode(&known))
+	names := map[string]bool{}
+	add := func(of functions) {
+		for _, f := range of.Functions {
+			if f.Kind == "extern" && strings.HasPrefix(f.Header, folder+"/") {
+				names[f.Name] = true
+			}
+		}
+	}
+	add(known.First)
+	for _, other := range known.Others {
+		add(other.Facts)
+	}
+	require.NotEmpty(t, names, "%s has no functions of %s", facts, folder)
+	return slices.Sorted(maps.Keys(names))
+}
+
+// Compile makes a library in a folder that exports functions of these names, and returns its path. Without a C compiler
+// there is nothing to test against, which has to be admitted with GOVERBS_NO_CC=1.
+func Compile(t testing.TB, folder, name string, functions []string) string {
+	t.Helper()
+	if os.Getenv("GOVERBS_NO_CC") == "1" {
+		t.Skip("GOVERBS_NO_CC=1: no C compiler to test against")
+	}
+	compiler := os.Getenv("CC")
+	if compiler == "" {
+		compiler = "cc"
+	}
+	library := filepath.Join(folder, name)
+	if _, err := os.Stat(library); err == nil {
+		return library // by a test before
+	}
+	var list strings.Builder
+	for i, f := range functions {
+		fmt.Fprintf(&list, "FUNCTION(%d, %s)\n", i, f)
+	}
+	for i := range Slots {
+		fmt.Fprintf(&list, "SLOT(%d)\n", len(functions)+i)
+	}
+	require.NoError(t, os.WriteFile(library+".inc", []byte(list.String()), 0o600))
+	require.NoError(t, os.WriteFile(library+".c", source, 0o600))
+	out, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread",
+		"-DFUNCTIONS=\""+library+".inc\"", "-o", library, library+".c").CombinedOutput()
+	require.NoError(t, err, "%s (GOVERBS_NO_CC=1 does without a C compiler)\n%s", compiler, out)
+	return library
+}
