@@ -1,9 +1,11 @@
-// Package dl finds and loads libibverbs without cgo, looks up its symbols, and calls C functions.
+// Package dl finds and loads libibverbs and other C libraries without cgo, looks up their symbols, and calls C functions.
 //
 // # Which library
 //
 // [Load] opens libibverbs.so.1, wherever the system's dynamic linker finds it. The environment variable
-// GOVERBS_LIBIBVERBS replaces that name: a path, or another name for the dynamic linker to look for.
+// GOVERBS_LIBIBVERBS replaces that name: a path, or another name for the dynamic linker to look for. [LoadNamed] opens any
+// library by its name. GOVERBS_LIBRARIES is a list of folders, as PATH is one: a library that one of them has is loaded
+// from there, libibverbs too, unless GOVERBS_LIBIBVERBS names that.
 //
 // # Which systems
 //
@@ -21,18 +23,23 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"sync"
 )
 
-// ErrNoLibrary says that there is no library that this program could load.
-var ErrNoLibrary = errors.New("there is no libibverbs to load")
+// ErrNoLibrary says that there is no such library that this program could load.
+var ErrNoLibrary = errors.New("there is no such library to load")
+
+// Libibverbs is the name that [Load] looks for. It carries the ABI's version: libibverbs.so without it belongs to the
+// development package.
+const Libibverbs = "libibverbs.so.1"
 
 const (
-	// soname carries the ABI's version. libibverbs.so without it belongs to the development package.
-	soname = "libibverbs.so.1"
-
-	// overrideVariable names the library to load instead.
+	// overrideVariable names the library to load in place of Libibverbs.
 	overrideVariable = "GOVERBS_LIBIBVERBS"
+
+	// foldersVariable lists the folders in which libraries are looked for first.
+	foldersVariable = "GOVERBS_LIBRARIES"
 )
 
 // Library is a loaded library. It is never unloaded: libibverbs' providers keep threads and pointers into it.
@@ -45,11 +52,15 @@ type Library struct {
 // loader remembers a library once it is loaded. A failure is not remembered, because installing the missing package
 // mends it without starting the program again.
 type loader struct {
+	soname  string
 	mu      sync.Mutex
 	library *Library
 }
 
-var process loader
+var process = loader{soname: Libibverbs}
+
+// others are the loaders of the libraries besides libibverbs, by soname.
+var others sync.Map // string -> *loader
 
 // Load returns the process's libibverbs, loading it at the first call. It is safe for concurrent use. The error is
 // [ErrNoLibrary], unless the program is built for another C library.
@@ -58,26 +69,54 @@ func Load() (*Library, error) {
 	return process.load()
 }
 
+// LoadNamed is [Load] for the library of that soname, such as librdmacm.so.1. libibverbs is loaded before any other where
+// it is not the system's, so that the others, which name it as what they need, get that one.
+func LoadNamed(soname string) (*Library, error) {
+	if soname == Libibverbs {
+		return Load()
+	}
+	if os.Getenv(overrideVariable) != "" || os.Getenv(foldersVariable) != "" {
+		if _, err := Load(); err != nil {
+			return nil, err
+		}
+	}
+	l, _ := others.LoadOrStore(soname, &loader{soname: soname})
+	return l.(*loader).load()
+}
+
 func (l *loader) load() (*Library, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.library != nil {
 		return l.library, nil
 	}
-	name := os.Getenv(overrideVariable)
-	overridden := name != ""
-	if !overridden {
-		name = soname
-	}
-	library, err := Open(name)
+	c := choose(l.soname)
+	library, err := Open(c.name)
 	if err != nil {
-		return nil, missing(overridden, err)
+		return nil, c.missing(err)
 	}
 	if err := fits(builtFor, cLibrary()); err != nil {
 		return nil, err
 	}
 	l.library = library
 	return library, nil
+}
+
+// choice is what to load for a soname, and the variable of the environment that says so, or "".
+type choice struct{ soname, name, variable string }
+
+// choose finds out what to load. Only a library that is there is taken from a folder: of most, the system's will do.
+func choose(soname string) choice {
+	if name := os.Getenv(overrideVariable); name != "" && soname == Libibverbs {
+		return choice{soname, name, overrideVariable}
+	}
+	for _, folder := range filepath.SplitList(os.Getenv(foldersVariable)) {
+		name := filepath.Join(folder, soname)
+		if _, err := os.Stat(name); err == nil && folder != "" {
+			return choice{soname, name, foldersVariable}
+		}
+	}
+	return choice{soname: soname, name: soname}
 }
 
 // Open loads another library, for the tests of what calls into C. The name is one the dynamic linker looks for, or a path.

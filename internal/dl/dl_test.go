@@ -79,7 +79,7 @@ func TestLoadFailure(t *testing.T) {
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Setenv(overrideVariable, tt.path)
-			var l loader
+			l := loader{soname: Libibverbs}
 			library, err := l.load()
 			require.Nil(t, library)
 			require.ErrorIs(t, err, ErrNoLibrary)
@@ -91,21 +91,21 @@ func TestLoadFailure(t *testing.T) {
 			t.Setenv(overrideVariable, "")
 			library, err = l.load()
 			require.NoError(t, err, "a failure must not be remembered")
-			require.Equal(t, soname, library.Name())
+			require.Equal(t, Libibverbs, library.Name())
 		})
 	}
 }
 
 func TestMissingNamesEverySystem(t *testing.T) {
-	for _, overridden := range []bool{false, true} {
-		text := missing(overridden, os.ErrNotExist).Error()
+	for _, variable := range []string{"", overrideVariable} {
+		text := choice{Libibverbs, Libibverbs, variable}.missing(os.ErrNotExist).Error()
 		for _, system := range []string{"Alpine", "Arch", "CentOS Stream", "Debian", "Fedora", "FreeBSD", "NixOS", "openSUSE", "Ubuntu"} {
 			require.Contains(t, text, system)
 		}
-		require.Contains(t, text, soname)
+		require.Contains(t, text, Libibverbs)
 		require.Contains(t, text, overrideVariable)
 	}
-	unsupported := missing(false, fmt.Errorf("%w here", errors.ErrUnsupported))
+	unsupported := choice{soname: Libibverbs}.missing(fmt.Errorf("%w here", errors.ErrUnsupported))
 	require.ErrorIs(t, unsupported, ErrNoLibrary)
 	require.NotContains(t, unsupported.Error(), "Debian", "no package helps there")
 }
@@ -149,4 +149,55 @@ func TestCallReportsErrno(t *testing.T) {
 		})
 	}
 	group.Wait()
+}
+
+// Any library is loaded by its soname, from the folders of the variable first, and what cannot be loaded says how to get it.
+func TestLoadNamed(t *testing.T) {
+	first, err := LoadNamed("libm.so.6")
+	require.NoError(t, err)
+	second, err := LoadNamed("libm.so.6")
+	require.NoError(t, err)
+	require.Same(t, first, second)
+	verbs, err := LoadNamed(Libibverbs)
+	require.NoError(t, err)
+	loaded, err := Load()
+	require.NoError(t, err)
+	require.Same(t, loaded, verbs)
+
+	folder := t.TempDir()
+	damaged := filepath.Join(folder, "librdmacm.so.99")
+	require.NoError(t, os.WriteFile(damaged, []byte("not a library"), 0o600))
+	for _, tt := range []struct {
+		soname, folders string
+		says            []string
+	}{
+		{"librdmacm.so.98", "", []string{"load librdmacm.so.98: dlopen: ", "apt install librdmacm1", foldersVariable}},
+		{"librdmacm.so.99", folder, []string{"load " + damaged + ": dlopen: ", "the name is from " + foldersVariable}},
+		{"librdmacm.so.98", "/nowhere" + string(os.PathListSeparator) + folder, []string{"load librdmacm.so.98: "}},
+		{"libnone.so.1", "", []string{"a package that is not known here", foldersVariable}},
+	} {
+		t.Setenv(foldersVariable, tt.folders)
+		library, err := LoadNamed(tt.soname)
+		require.Nil(t, library)
+		require.ErrorIs(t, err, ErrNoLibrary)
+		for _, text := range tt.says {
+			require.ErrorContains(t, err, text)
+		}
+	}
+}
+
+// A folder's library takes the place of the system's, and a path in GOVERBS_LIBIBVERBS that of both.
+func TestChoose(t *testing.T) {
+	folder := t.TempDir()
+	there := filepath.Join(folder, Libibverbs)
+	require.NoError(t, os.WriteFile(there, nil, 0o600))
+	t.Setenv(overrideVariable, "")
+	t.Setenv(foldersVariable, "")
+	require.Equal(t, choice{Libibverbs, Libibverbs, ""}, choose(Libibverbs))
+	t.Setenv(foldersVariable, string(os.PathListSeparator)+folder)
+	require.Equal(t, choice{Libibverbs, there, foldersVariable}, choose(Libibverbs))
+	require.Equal(t, choice{"librdmacm.so.1", "librdmacm.so.1", ""}, choose("librdmacm.so.1"))
+	t.Setenv(overrideVariable, "/other/library")
+	require.Equal(t, choice{Libibverbs, "/other/library", overrideVariable}, choose(Libibverbs))
+	require.Equal(t, choice{"librdmacm.so.1", "librdmacm.so.1", ""}, choose("librdmacm.so.1"))
 }

@@ -26,5 +26,5 @@ func fits(builtFor, runsOn string) error {
 		flags = "with -tags musl"
 	}
 	return fmt.Errorf("load %s: %w: libibverbs' objects are laid out otherwise on %s with %s than with %s: build the program %s",
-		soname, errOtherLibc, runtime.GOARCH, runsOn, builtFor, flags)
+		Libibverbs, errOtherLibc, runtime.GOARCH, runsOn, builtFor, flags)
 }

@@ -58,6 +58,6 @@ func TestProgramsCompileElsewhere(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command("qemu-mips64el", binary).CombinedOutput()
 	require.NoError(t, err, "this test needs an emulator; on Debian: apt install qemu-user\n%s", out)
-	require.Equal(t, "true true <nil>\nibv: list RDMA devices: there is no libibverbs to load: load libibverbs.so.1: unsupported operation: "+
+	require.Equal(t, "true true <nil>\nibv: list RDMA devices: there is no such library to load: load libibverbs.so.1: unsupported operation: "+
 		"this program for linux/mips64le loads no C libraries\n", string(out))
 }
