@@ -11,7 +11,7 @@
 // functions that objects point to:
 //
 //	Null      NULL, with the reason in errno
-//	Status    0 for success, otherwise an errno value, its negative, or -1 with the reason in errno
+//	Errno    0 for success, otherwise an errno value, its negative, or -1 with the reason in errno
 //	Minus     a negative number, with the reason in errno; all others are results
 //	Count     a negative errno value, or -1 with the reason in errno; all others are results
 //	Value     it cannot fail: every number is a result

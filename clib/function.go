@@ -64,32 +64,32 @@ func (f *Function) Null(args ...uintptr) (uintptr, error) {
 	return p.Null(args...)
 }
 
-// Status calls a function that returns 0, or tells in one of C's ways why it failed: see [Reason]. The error is an
+// Errno calls a function that returns 0, or tells in one of C's ways why it failed: see [Reason]. The error is an
 // [*Error] then.
 //
 //go:uintptrescapes
-func (f *Function) Status(args ...uintptr) error {
+func (f *Function) Errno(args ...uintptr) error {
 	p, err := f.pointer()
 	if err != nil {
 		return err
 	}
-	return p.Status(args...)
+	return p.Errno(args...)
 }
 
 // Minus calls a function that returns a negative number when it fails, with the reason in errno. The number is returned
-// with the error, which is an [*Error].
+// with the error, which is an [*Error]. size is the size of the result in bytes: 4 for int, 8 for ssize_t.
 //
 //go:uintptrescapes
-func (f *Function) Minus(args ...uintptr) (int32, error) {
+func (f *Function) Minus(size int, args ...uintptr) (int, error) {
 	p, err := f.pointer()
 	if err != nil {
 		return -1, err
 	}
-	return p.Minus(args...)
+	return p.Minus(size, args...)
 }
 
-// Count calls a function that returns how many there are, or tells why it failed by a negative number: see [Reason]. size
-// is the size of its result in bytes, 4 for int and 8 for ssize_t. The error is an [*Error] then.
+// Count calls a function that returns how many there are, or tells why it failed by a negative number: see [Reason]. The
+// error is an [*Error] then, and the number 0. size is the size of the result in bytes: 4 for int, 8 for ssize_t.
 //
 //go:uintptrescapes
 func (f *Function) Count(size int, args ...uintptr) (int, error) {

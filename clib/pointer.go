@@ -32,10 +32,10 @@ func (p Pointer) Null(args ...uintptr) (uintptr, error) {
 	return result, nil
 }
 
-// Status is [Function.Status].
+// Errno is [Function.Errno].
 //
 //go:uintptrescapes
-func (p Pointer) Status(args ...uintptr) error {
+func (p Pointer) Errno(args ...uintptr) error {
 	if p.Address == 0 {
 		return p.unsupported()
 	}
@@ -49,15 +49,16 @@ func (p Pointer) Status(args ...uintptr) error {
 // Minus is [Function.Minus].
 //
 //go:uintptrescapes
-func (p Pointer) Minus(args ...uintptr) (int32, error) {
+func (p Pointer) Minus(size int, args ...uintptr) (int, error) {
 	if p.Address == 0 {
 		return -1, p.unsupported()
 	}
 	result, errno := dl.Call(p.Address, args...)
-	if int32(result) < 0 {
-		return int32(result), p.failed(known(errno))
+	n := signed(result, size)
+	if n < 0 {
+		return n, p.failed(known(errno))
 	}
-	return int32(result), nil
+	return n, nil
 }
 
 // Count is [Function.Count].
@@ -68,14 +69,19 @@ func (p Pointer) Count(size int, args ...uintptr) (int, error) {
 		return 0, p.unsupported()
 	}
 	result, errno := dl.Call(p.Address, args...)
-	n := int64(result)
-	if size == 4 {
-		n = int64(int32(result))
-	}
+	n := signed(result, size)
 	if n < 0 {
-		return 0, p.failed(Reason(n, errno))
+		return 0, p.failed(Reason(int64(n), errno))
 	}
-	return int(n), nil
+	return n, nil
+}
+
+// signed is a number of so many bytes. C leaves the rest of the word as it is.
+func signed(word uintptr, size int) int {
+	if size == 4 {
+		return int(int32(word))
+	}
+	return int(word)
 }
 
 // Value is [Function.Value].

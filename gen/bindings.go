@@ -26,10 +26,16 @@ import (
 // written from. By it the generator knows what may not be taken away.
 const factsName = "zz_generated.facts.json.gz"
 
+const (
+	verbsLibrary = "libibverbs.so.1"
+	noLibrary    = "none"
+)
+
 // bindings are the generated files of one Go package.
 type bindings struct {
 	dir, pkg string
 	imported string // the flag -import
+	soname   string // the flag -library, completed
 }
 
 // bindingsFlags makes the flags of commands that deal with generated files.
@@ -43,12 +49,19 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")
 	flags.StringVar(&b.pkg, "package", "", "the `name` of the Go package (default ibv for "+verbs+", else the header's own, such as mlx5dv)")
 	flags.StringVar(&b.imported, "import", "", "the Go `package` of "+verbs+" whose types to use, or "+noImport+" (default "+defaultImport+" for headers that include that one)")
+	flags.StringVar(&b.soname, "library", "", "the `soname` of the library that exports the header's functions, or "+noLibrary+" (default "+verbsLibrary+" for "+verbs+", else none)")
 	return b, flags
 }
 
 // check completes the names that the user gave and finds what is wrong with them.
 func (b *bindings) check(header string) error {
 	named := b.pkg != ""
+	switch {
+	case b.soname == noLibrary:
+		b.soname = ""
+	case b.soname == "" && header == verbs:
+		b.soname = verbsLibrary
+	}
 	switch {
 	case named:
 	case header == verbs:
@@ -188,11 +201,20 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 // goFiles is the Go that the facts give, by file name. from is the package whose
 // types it uses, or nil.
 func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) (map[string][]byte, error) {
-	options := gosrc.Options{Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from}
+	options := gosrc.Options{
+		Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from,
+		Library: b.soname, Unexported: header == verbs && b.pkg == "ibv",
+	}
 	// Linux's layouts go for systems without any, too, unless a target was asked for.
 	options.Everywhere = !slices.ContainsFunc(headers.GoTargets("linux"), func(t headers.Target) bool { return factsOf(all, t) == nil })
 	if b.imported != "" {
 		options.Command += " -import " + b.imported
+	}
+	switch {
+	case header == verbs && b.soname == "":
+		options.Command += " -library " + noLibrary
+	case header != verbs && b.soname != "":
+		options.Command += " -library " + b.soname
 	}
 	var left notes
 	options.LeftOut = func(l gosrc.LeftOut) { left.add(l.Why.Error(), l.Target) }

@@ -42,12 +42,22 @@ all that it is built of, and run it by that:
   go get -tool github.com/goverbs/goverbs/gen
   go tool gen generate -header infiniband/mlx5dv.h -o ./mlx5dv
 
-What is generated holds types, constants and layouts. It binds no functions: those
-of the header are to be called by other means, and their bodies are not read. What
-Go cannot express, such as a struct that is aligned to 64 bytes, is left out and
-named on standard error: what has it as a member goes with it, and a pointer to it
-becomes one to an opaque type. So is what the generator cannot lay out: atomic and
-complex numbers, vectors, and functions with any of them.
+What is generated holds types, constants and layouts, and with -library a typed Go
+function for each that the header itself declares and that library exports: it is
+looked up and called when the program first calls it, without cgo. Pointers in a
+struct to functions get a method Call. How a C function tells that it failed, as by
+NULL or by -1, is known of rdma-core's; of others, it is taken from the type of the
+result: see package clib. Functions that are inline in the header are not read. In
+package ibv of ` + verbs + `, the functions have small letters and a c in
+front, cAllocPD, for the methods there to call.
+
+  gen generate -header my.h -library libmy.so.1 -o ./my
+
+What Go cannot express, such as a struct that is aligned to 64 bytes, is left out
+and named on standard error: what has it as a member goes with it, and a pointer to
+it becomes one to an opaque type. So is what the generator cannot lay out: atomic
+and complex numbers, vectors, and functions with any of them; and functions with
+structs by value, numbers in floating point or any number of arguments.
 
 The C library's headers are not read, but stubs of them. One without a stub is to
 be replaced by your own of that name, in a folder that -I names first.
@@ -94,7 +104,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := b.write(stdout, in.header, release(read), p, files); err != nil {
 		return err
 	}
-	return reportRedeclared(stdout, from, p.facts)
+	return b.reportRedeclared(stdout, from, p.facts)
 }
 
 // write writes the files that changed, and the facts when they did.
@@ -112,7 +122,7 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 	}
 	switch {
 	case len(files) == 0:
-		fmt.Fprintf(stdout, "%s declares %sno types or numbers of its own: there is no Go to write\n", header, functions(p, header))
+		fmt.Fprintf(stdout, "%s declares %sno types or numbers of its own: there is no Go to write%s\n", header, functions(p, header), b.libraryWanted(p, header))
 	case p.first:
 	case len(p.added) > 0:
 		fmt.Fprintf(stdout, "%s %s adds:\n", header, release)
@@ -124,6 +134,14 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 		fmt.Fprintf(stdout, "%s is up to date\n", b.dir)
 	}
 	return nil
+}
+
+// libraryWanted says how to get Go for a header of functions.
+func (b *bindings) libraryWanted(p *plan, header string) string {
+	if b.soname == "" && functions(p, header) != "" {
+		return "; give -library to call functions"
+	}
+	return ""
 }
 
 // functions counts the functions that a header declares itself, to go on about

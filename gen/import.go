@@ -53,11 +53,11 @@ const mostNamed = 5
 
 // reportRedeclared tells what the package does not share with the one that it
 // imports: its values do not go where that one's types are wanted.
-func reportRedeclared(w io.Writer, from *gosrc.Import, all []*abi.Facts) error {
+func (b *bindings) reportRedeclared(w io.Writer, from *gosrc.Import, all []*abi.Facts) error {
 	if from == nil {
 		return nil
 	}
-	names, err := from.Redeclared(all)
+	names, err := from.Redeclared(all, b.soname != "")
 	if err != nil || len(names) == 0 {
 		return err
 	}

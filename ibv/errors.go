@@ -6,7 +6,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/goverbs/goverbs/internal/dl"
+	"github.com/goverbs/goverbs/clib"
 )
 
 // Error is the failure of a verb. It unwraps to the [syscall.Errno] that C
@@ -52,7 +52,7 @@ func describe(errno syscall.Errno) string {
 // any: by [Devices], or by [Open]. With a library, the error is syscall.ENOSYS where
 // the kernel has no support for RDMA loaded, and Open's is syscall.ENODEV where that
 // has no device.
-var ErrNoLibrary = dl.ErrNoLibrary
+var ErrNoLibrary = clib.ErrNoLibrary
 
 // action is what a verb attempts, on what, and advice by reason for when it
 // fails: the part of an error that is known beforehand.
@@ -75,10 +75,22 @@ func (a action) failed(errno syscall.Errno) error {
 
 // unavailable is the error of an action whose function could not be found.
 func (a action) unavailable(err error) error {
-	if errors.Is(err, dl.ErrNoSymbol) {
+	if errors.Is(err, clib.ErrNoFunction) {
 		return &Error{Op: a.op, On: a.on, Errno: syscall.EOPNOTSUPP, Hint: err.Error()}
 	}
 	return fmt.Errorf("ibv: %s: %w", a.op, err)
+}
+
+// from is the error of the action for that of a generated call, and nil for nil.
+func (a action) from(err error) error {
+	var failure *clib.Error
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failure):
+		return a.failed(failure.Errno)
+	}
+	return a.unavailable(err)
 }
 
 // because is the error of an action that C was not asked for, with the advice that

@@ -3,6 +3,7 @@ package ibv
 import (
 	"syscall"
 
+	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/internal/dl"
 )
 
@@ -64,15 +65,8 @@ func hasSymbol(name string) bool {
 // positive errno value; providers also return its negative, or -1 with the
 // reason in errno.
 func reason(result, errno int32) syscall.Errno {
-	switch {
-	case result == -1:
-		// An errno is unsigned: a nonsensical one must not become enormous.
-		return known(syscall.Errno(uint32(errno)))
-	case result < 0:
-		return syscall.Errno(-int64(result)) // of the smallest int32 too
-	default:
-		return syscall.Errno(result)
-	}
+	// An errno is unsigned: a nonsensical one must not become enormous.
+	return clib.Reason(int64(result), syscall.Errno(uint32(errno)))
 }
 
 // known replaces an errno of 0: a call that failed had some reason.

@@ -4,6 +4,7 @@ package ibv
 
 import (
 	"encoding/binary"
+	"github.com/goverbs/goverbs/clib"
 	"iter"
 	"strconv"
 	"strings"
@@ -2778,6 +2779,11 @@ type SRQ struct {
 // ibv_recv_wr **).
 type WQPostRecvFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f WQPostRecvFunc) call(arg1 *WQ, arg2 *RecvWR, arg3 **RecvWR) error {
+	return clib.Pointer{Name: "ibv_wq.post_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
+
 // WQ is a work queue: a receive queue apart from a queue pair, so that packets can be
 // spread over several.
 //
@@ -2962,26 +2968,63 @@ func _() {
 // *).
 type CQExStartPollFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f CQExStartPollFunc) call(arg1 *CQEx, arg2 *PollCQAttr) error {
+	return clib.Pointer{Name: "ibv_cq_ex.start_poll", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in
 // struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
 type CQExNextPollFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f CQExNextPollFunc) call(arg1 *CQEx) error {
+	return clib.Pointer{Name: "ibv_cq_ex.next_poll", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct
 // ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
 type CQExEndPollFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExEndPollFunc) call(arg1 *CQEx) error {
+	return clib.Pointer{Name: "ibv_cq_ex.end_poll", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
+
 // CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in
 // struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
 type CQExReadOpcodeFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadOpcodeFunc) call(arg1 *CQEx) (WCOpcode, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_opcode", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return WCOpcode(result), err
+}
 
 // CQExReadVendorErrFunc is the address of a C function, or 0: the type of
 // read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct
 // ibv_cq_ex *).
 type CQExReadVendorErrFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadVendorErrFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_vendor_err", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
+
 // CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len
 // in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
 type CQExReadByteLenFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadByteLenFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_byte_len", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
 
 // CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
 // in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
@@ -2991,9 +3034,23 @@ type CQExReadImmDataFunc uintptr
 // struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
 type CQExReadQPNumFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadQPNumFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_qp_num", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
+
 // CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
 // struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
 type CQExReadSrcQPFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadSrcQPFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_src_qp", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
 
 // CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
 // in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
@@ -3003,27 +3060,69 @@ type CQExReadWCFlagsFunc uintptr
 // struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
 type CQExReadSLIDFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadSLIDFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_slid", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
+
 // CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct
 // ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
 type CQExReadSLFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadSLFunc) call(arg1 *CQEx) (uint8, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_sl", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint8(result), err
+}
 
 // CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of
 // read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct
 // ibv_cq_ex *).
 type CQExReadDLIDPathBitsFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadDLIDPathBitsFunc) call(arg1 *CQEx) (uint8, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_dlid_path_bits", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint8(result), err
+}
+
 // CQExReadCompletionTSFunc is the address of a C function, or 0: the type of
 // read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct
 // ibv_cq_ex *).
 type CQExReadCompletionTSFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadCompletionTSFunc) call(arg1 *CQEx) (uint64, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_completion_ts", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint64(result), err
+}
+
 // CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in
 // struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
 type CQExReadCVLANFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadCVLANFunc) call(arg1 *CQEx) (uint16, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_cvlan", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint16(result), err
+}
+
 // CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag
 // in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
 type CQExReadFlowTagFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadFlowTagFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_flow_tag", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
 
 // AH is an address handle: the way to a port, ready for use by UD sends. It is created
 // by AHAttr and belongs to a protection domain.
@@ -3581,38 +3680,79 @@ func _() {
 // ibv_mw_type).
 type ContextOpsAllocMWFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsAllocMWFunc) call(arg1 *PD, arg2 MWType) (*MW, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.alloc_mw", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
+	return clib.At[MW](result), err
+}
+
 // ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in
 // struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct
 // ibv_mw_bind *).
 type ContextOpsBindMWFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsBindMWFunc) call(arg1 *QP, arg2 *MW, arg3 *MWBind) error {
+	return clib.Pointer{Name: "ibv_context_ops.bind_mw", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
+
 // ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw
 // in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
 type ContextOpsDeallocMWFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDeallocMWFunc) call(arg1 *MW) error {
+	return clib.Pointer{Name: "ibv_context_ops.dealloc_mw", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
+
 // ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in
 // struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
 type ContextOpsPollCQFunc uintptr
+
+// call calls the function. The error is of a negative result.
+func (f ContextOpsPollCQFunc) call(arg1 *CQ, arg2 int32, arg3 *WC) (int, error) {
+	return clib.Pointer{Name: "ibv_context_ops.poll_cq", Address: uintptr(f)}.Count(4, uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
+}
 
 // ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of
 // req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *,
 // int).
 type ContextOpsReqNotifyCQFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsReqNotifyCQFunc) call(arg1 *CQ, arg2 int32) error {
+	return clib.Pointer{Name: "ibv_context_ops.req_notify_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2))
+}
+
 // ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of
 // post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *,
 // struct ibv_recv_wr *, struct ibv_recv_wr **).
 type ContextOpsPostSRQRecvFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsPostSRQRecvFunc) call(arg1 *SRQ, arg2 *RecvWR, arg3 **RecvWR) error {
+	return clib.Pointer{Name: "ibv_context_ops.post_srq_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
 
 // ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in
 // struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *,
 // struct ibv_send_wr **).
 type ContextOpsPostSendFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsPostSendFunc) call(arg1 *QP, arg2 *SendWR, arg3 **SendWR) error {
+	return clib.Pointer{Name: "ibv_context_ops.post_send", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
+
 // ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in
 // struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
 // struct ibv_recv_wr **).
 type ContextOpsPostRecvFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsPostRecvFunc) call(arg1 *QP, arg2 *RecvWR, arg3 **RecvWR) error {
+	return clib.Pointer{Name: "ibv_context_ops.post_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
 
 // Context is an opened device: all other objects come from it and must be gone before
 // it is closed.
@@ -3675,34 +3815,72 @@ func _() {
 // (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
 type VerbsContextDestroyRWQIndTableFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDestroyRWQIndTableFunc) call(arg1 *RWQIndTable) error {
+	return clib.Pointer{Name: "verbs_context.destroy_rwq_ind_table", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
+
 // VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of
 // create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table
 // *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
 type VerbsContextCreateRWQIndTableFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateRWQIndTableFunc) call(arg1 *Context, arg2 *RWQIndTableInitAttr) (*RWQIndTable, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_rwq_ind_table", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[RWQIndTable](result), err
+}
+
 // VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of
 // destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
 type VerbsContextDestroyWQFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDestroyWQFunc) call(arg1 *WQ) error {
+	return clib.Pointer{Name: "verbs_context.destroy_wq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq
 // in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr
 // *).
 type VerbsContextModifyWQFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextModifyWQFunc) call(arg1 *WQ, arg2 *WQAttr) error {
+	return clib.Pointer{Name: "verbs_context.modify_wq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq
 // in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *,
 // struct ibv_wq_init_attr *).
 type VerbsContextCreateWQFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateWQFunc) call(arg1 *Context, arg2 *WQInitAttr) (*WQ, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_wq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[WQ](result), err
+}
 
 // VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of
 // query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct
 // ibv_context *, struct ibv_values_ex *).
 type VerbsContextQueryRtValuesFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextQueryRtValuesFunc) call(arg1 *Context, arg2 *ValuesEx) error {
+	return clib.Pointer{Name: "verbs_context.query_rt_values", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of
 // create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct
 // ibv_context *, struct ibv_cq_init_attr_ex *).
 type VerbsContextCreateCQExFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateCQExFunc) call(arg1 *Context, arg2 *CQInitAttrEx) (*CQEx, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_cq_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[CQEx](result), err
+}
 
 // VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of
 // query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct
@@ -3710,52 +3888,114 @@ type VerbsContextCreateCQExFunc uintptr
 // size_t).
 type VerbsContextQueryDeviceExFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextQueryDeviceExFunc) call(arg1 *Context, arg2 *QueryDeviceExInput, arg3 *DeviceAttrEx, arg4 uint64) error {
+	return clib.Pointer{Name: "verbs_context.query_device_ex", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
+}
+
 // VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of
 // ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct
 // ibv_flow *).
 type VerbsContextIbvDestroyFlowFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextIbvDestroyFlowFunc) call(arg1 *Flow) error {
+	return clib.Pointer{Name: "verbs_context.ibv_destroy_flow", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
+
 // VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of
 // ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
 type VerbsContextABIPlaceholder2Func uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f VerbsContextABIPlaceholder2Func) call() error {
+	return clib.Pointer{Name: "verbs_context.ABI_placeholder2", Address: uintptr(f)}.Void()
+}
 
 // VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of
 // ibv_create_flow in struct verbs_context, in C struct ibv_flow
 // *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
 type VerbsContextIbvCreateFlowFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextIbvCreateFlowFunc) call(arg1 *QP, arg2 *FlowAttr) (*Flow, error) {
+	result, err := clib.Pointer{Name: "verbs_context.ibv_create_flow", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[Flow](result), err
+}
+
 // VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of
 // ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
 type VerbsContextABIPlaceholder1Func uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f VerbsContextABIPlaceholder1Func) call() error {
+	return clib.Pointer{Name: "verbs_context.ABI_placeholder1", Address: uintptr(f)}.Void()
+}
 
 // VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in
 // struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct
 // ibv_qp_open_attr *).
 type VerbsContextOpenQPFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextOpenQPFunc) call(arg1 *Context, arg2 *QPOpenAttr) (*QP, error) {
+	result, err := clib.Pointer{Name: "verbs_context.open_qp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[QP](result), err
+}
+
 // VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of
 // create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct
 // ibv_context *, struct ibv_qp_init_attr_ex *).
 type VerbsContextCreateQPExFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateQPExFunc) call(arg1 *Context, arg2 *QPInitAttrEx) (*QP, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_qp_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[QP](result), err
+}
 
 // VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of
 // get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *,
 // uint32_t *).
 type VerbsContextGetSRQNumFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextGetSRQNumFunc) call(arg1 *SRQ, arg2 *uint32) error {
+	return clib.Pointer{Name: "verbs_context.get_srq_num", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of
 // create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct
 // ibv_context *, struct ibv_srq_init_attr_ex *).
 type VerbsContextCreateSRQExFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateSRQExFunc) call(arg1 *Context, arg2 *SRQInitAttrEx) (*SRQ, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_srq_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[SRQ](result), err
+}
 
 // VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd
 // in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *,
 // struct ibv_xrcd_init_attr *).
 type VerbsContextOpenXRCDFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextOpenXRCDFunc) call(arg1 *Context, arg2 *XRCDInitAttr) (*XRCD, error) {
+	result, err := clib.Pointer{Name: "verbs_context.open_xrcd", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[XRCD](result), err
+}
+
 // VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of
 // close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
 type VerbsContextCloseXRCDFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextCloseXRCDFunc) call(arg1 *XRCD) error {
+	return clib.Pointer{Name: "verbs_context.close_xrcd", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // Timespec is a span of time, or a point in time since 1970.
 //
@@ -3954,4 +4194,439 @@ func flagNames(v uint64, zero string, names []flagName) string {
 		parts = append(parts, "0x"+strconv.FormatUint(v, 16))
 	}
 	return strings.Join(parts, "|")
+}
+
+// cLibrary is libibverbs.so.1, which is loaded when the first of its functions is
+// called.
+var cLibrary = clib.Library{Soname: "libibverbs.so.1"}
+
+var symbolWCStatusStr = clib.Function{Library: &cLibrary, Name: "ibv_wc_status_str"}
+
+// cWCStatusStr is C's function of infiniband/verbs.h: const char
+// *ibv_wc_status_str(enum ibv_wc_status status). C reports no failure: the error says
+// that there is no such function.
+func cWCStatusStr(status WCStatus) (string, error) {
+	return symbolWCStatusStr.Text(clib.Word(status))
+}
+
+var symbolRateToMult = clib.Function{Library: &cLibrary, Name: "ibv_rate_to_mult"}
+
+// cRateToMult is C's function of infiniband/verbs.h: int ibv_rate_to_mult(enum ibv_rate
+// rate). C reports no failure: the error says that there is no such function.
+func cRateToMult(rate Rate) (int32, error) {
+	result, err := symbolRateToMult.Value(clib.Word(rate))
+	return int32(result), err
+}
+
+var symbolMultToIbvRate = clib.Function{Library: &cLibrary, Name: "mult_to_ibv_rate"}
+
+// cMultToIbvRate is C's function of infiniband/verbs.h: enum ibv_rate
+// mult_to_ibv_rate(int mult). C reports no failure: the error says that there is no
+// such function.
+func cMultToIbvRate(mult int32) (Rate, error) {
+	result, err := symbolMultToIbvRate.Value(uintptr(mult))
+	return Rate(result), err
+}
+
+var symbolRateToMbps = clib.Function{Library: &cLibrary, Name: "ibv_rate_to_mbps"}
+
+// cRateToMbps is C's function of infiniband/verbs.h: int ibv_rate_to_mbps(enum ibv_rate
+// rate). C reports no failure: the error says that there is no such function.
+func cRateToMbps(rate Rate) (int32, error) {
+	result, err := symbolRateToMbps.Value(clib.Word(rate))
+	return int32(result), err
+}
+
+var symbolMbpsToIbvRate = clib.Function{Library: &cLibrary, Name: "mbps_to_ibv_rate"}
+
+// cMbpsToIbvRate is C's function of infiniband/verbs.h: enum ibv_rate
+// mbps_to_ibv_rate(int mbps). C reports no failure: the error says that there is no
+// such function.
+func cMbpsToIbvRate(mbps int32) (Rate, error) {
+	result, err := symbolMbpsToIbvRate.Value(uintptr(mbps))
+	return Rate(result), err
+}
+
+var symbolGetDeviceList = clib.Function{Library: &cLibrary, Name: "ibv_get_device_list"}
+
+// cGetDeviceList is C's function of infiniband/verbs.h: struct ibv_device
+// **ibv_get_device_list(int *num_devices). The error is errno, where C returns NULL.
+func cGetDeviceList(numDevices *int32) (**Device, error) {
+	result, err := symbolGetDeviceList.Null(uintptr(unsafe.Pointer(numDevices)))
+	return clib.At[*Device](result), err
+}
+
+var symbolFreeDeviceList = clib.Function{Library: &cLibrary, Name: "ibv_free_device_list"}
+
+// cFreeDeviceList is C's function of infiniband/verbs.h: void
+// ibv_free_device_list(struct ibv_device **list). C reports no failure: the error says
+// that there is no such function.
+func cFreeDeviceList(list **Device) error {
+	return symbolFreeDeviceList.Void(uintptr(unsafe.Pointer(list)))
+}
+
+var symbolGetDeviceName = clib.Function{Library: &cLibrary, Name: "ibv_get_device_name"}
+
+// cGetDeviceName is C's function of infiniband/verbs.h: const char
+// *ibv_get_device_name(struct ibv_device *device). C reports no failure: the error says
+// that there is no such function.
+func cGetDeviceName(device *Device) (string, error) {
+	return symbolGetDeviceName.Text(uintptr(unsafe.Pointer(device)))
+}
+
+var symbolGetDeviceGUID = clib.Function{Library: &cLibrary, Name: "ibv_get_device_guid"}
+
+// cGetDeviceGUID is C's function of infiniband/verbs.h: __be64
+// ibv_get_device_guid(struct ibv_device *device). C reports no failure: the error says
+// that there is no such function.
+func cGetDeviceGUID(device *Device) (BE64, error) {
+	result, err := symbolGetDeviceGUID.Value(uintptr(unsafe.Pointer(device)))
+	return BE64(result), err
+}
+
+var symbolOpenDevice = clib.Function{Library: &cLibrary, Name: "ibv_open_device"}
+
+// cOpenDevice is C's function of infiniband/verbs.h: struct ibv_context
+// *ibv_open_device(struct ibv_device *device). The error is errno, where C returns
+// NULL.
+func cOpenDevice(device *Device) (*Context, error) {
+	result, err := symbolOpenDevice.Null(uintptr(unsafe.Pointer(device)))
+	return clib.At[Context](result), err
+}
+
+var symbolCloseDevice = clib.Function{Library: &cLibrary, Name: "ibv_close_device"}
+
+// cCloseDevice is C's function of infiniband/verbs.h: int ibv_close_device(struct
+// ibv_context *context). The error is what C returns, where that is not 0.
+func cCloseDevice(context *Context) error {
+	return symbolCloseDevice.Errno(uintptr(unsafe.Pointer(context)))
+}
+
+var symbolGetAsyncEvent = clib.Function{Library: &cLibrary, Name: "ibv_get_async_event"}
+
+// cGetAsyncEvent is C's function of infiniband/verbs.h: int ibv_get_async_event(struct
+// ibv_context *context, struct ibv_async_event *event). The error is what C returns,
+// where that is not 0.
+func cGetAsyncEvent(context *Context, event *AsyncEvent) error {
+	return symbolGetAsyncEvent.Errno(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(event)))
+}
+
+var symbolAckAsyncEvent = clib.Function{Library: &cLibrary, Name: "ibv_ack_async_event"}
+
+// cAckAsyncEvent is C's function of infiniband/verbs.h: void ibv_ack_async_event(struct
+// ibv_async_event *event). C reports no failure: the error says that there is no such
+// function.
+func cAckAsyncEvent(event *AsyncEvent) error {
+	return symbolAckAsyncEvent.Void(uintptr(unsafe.Pointer(event)))
+}
+
+var symbolQueryDevice = clib.Function{Library: &cLibrary, Name: "ibv_query_device"}
+
+// cQueryDevice is C's function of infiniband/verbs.h: int ibv_query_device(struct
+// ibv_context *context, struct ibv_device_attr *device_attr). The error is what C
+// returns, where that is not 0.
+func cQueryDevice(context *Context, deviceAttr *DeviceAttr) error {
+	return symbolQueryDevice.Errno(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(deviceAttr)))
+}
+
+var symbolQueryGID = clib.Function{Library: &cLibrary, Name: "ibv_query_gid"}
+
+// cQueryGID is C's function of infiniband/verbs.h: int ibv_query_gid(struct ibv_context
+// *context, uint8_t port_num, int index, union ibv_gid *gid). The error is what C
+// returns, where that is not 0.
+func cQueryGID(context *Context, portNum uint8, index int32, gid *GID) error {
+	return symbolQueryGID.Errno(uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(index), uintptr(unsafe.Pointer(gid)))
+}
+
+var symbolQueryPKey = clib.Function{Library: &cLibrary, Name: "ibv_query_pkey"}
+
+// cQueryPKey is C's function of infiniband/verbs.h: int ibv_query_pkey(struct
+// ibv_context *context, uint8_t port_num, int index, __be16 *pkey). The error is what C
+// returns, where that is not 0.
+func cQueryPKey(context *Context, portNum uint8, index int32, pKey *BE16) error {
+	return symbolQueryPKey.Errno(uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(index), uintptr(unsafe.Pointer(pKey)))
+}
+
+var symbolAllocPD = clib.Function{Library: &cLibrary, Name: "ibv_alloc_pd"}
+
+// cAllocPD is C's function of infiniband/verbs.h: struct ibv_pd *ibv_alloc_pd(struct
+// ibv_context *context). The error is errno, where C returns NULL.
+func cAllocPD(context *Context) (*PD, error) {
+	result, err := symbolAllocPD.Null(uintptr(unsafe.Pointer(context)))
+	return clib.At[PD](result), err
+}
+
+var symbolDeallocPD = clib.Function{Library: &cLibrary, Name: "ibv_dealloc_pd"}
+
+// cDeallocPD is C's function of infiniband/verbs.h: int ibv_dealloc_pd(struct ibv_pd
+// *pd). The error is what C returns, where that is not 0.
+func cDeallocPD(pd *PD) error {
+	return symbolDeallocPD.Errno(uintptr(unsafe.Pointer(pd)))
+}
+
+var symbolRegMR = clib.Function{Library: &cLibrary, Name: "ibv_reg_mr"}
+
+// cRegMR is C's function of infiniband/verbs.h: struct ibv_mr *ibv_reg_mr(struct ibv_pd
+// *pd, void *addr, size_t length, int access). The error is errno, where C returns
+// NULL.
+//
+//go:uintptrescapes
+func cRegMR(pd *PD, addr uintptr, length uint64, access AccessFlags) (*MR, error) {
+	result, err := symbolRegMR.Null(uintptr(unsafe.Pointer(pd)), addr, uintptr(length), uintptr(int32(access)))
+	return clib.At[MR](result), err
+}
+
+var symbolReregMR = clib.Function{Library: &cLibrary, Name: "ibv_rereg_mr"}
+
+// cReregMR is C's function of infiniband/verbs.h: int ibv_rereg_mr(struct ibv_mr *mr,
+// int flags, struct ibv_pd *pd, void *addr, size_t length, int access). The error is
+// errno, where C returns a negative number.
+//
+//go:uintptrescapes
+func cReregMR(mr *MR, flags ReregMRFlags, pd *PD, addr uintptr, length uint64, access AccessFlags) (int32, error) {
+	result, err := symbolReregMR.Minus(4, uintptr(unsafe.Pointer(mr)), uintptr(int32(flags)), uintptr(unsafe.Pointer(pd)), addr, uintptr(length), uintptr(int32(access)))
+	return int32(result), err
+}
+
+var symbolDeregMR = clib.Function{Library: &cLibrary, Name: "ibv_dereg_mr"}
+
+// cDeregMR is C's function of infiniband/verbs.h: int ibv_dereg_mr(struct ibv_mr *mr).
+// The error is what C returns, where that is not 0.
+func cDeregMR(mr *MR) error {
+	return symbolDeregMR.Errno(uintptr(unsafe.Pointer(mr)))
+}
+
+var symbolCreateCompChannel = clib.Function{Library: &cLibrary, Name: "ibv_create_comp_channel"}
+
+// cCreateCompChannel is C's function of infiniband/verbs.h: struct ibv_comp_channel
+// *ibv_create_comp_channel(struct ibv_context *context). The error is errno, where C
+// returns NULL.
+func cCreateCompChannel(context *Context) (*CompChannel, error) {
+	result, err := symbolCreateCompChannel.Null(uintptr(unsafe.Pointer(context)))
+	return clib.At[CompChannel](result), err
+}
+
+var symbolDestroyCompChannel = clib.Function{Library: &cLibrary, Name: "ibv_destroy_comp_channel"}
+
+// cDestroyCompChannel is C's function of infiniband/verbs.h: int
+// ibv_destroy_comp_channel(struct ibv_comp_channel *channel). The error is what C
+// returns, where that is not 0.
+func cDestroyCompChannel(channel *CompChannel) error {
+	return symbolDestroyCompChannel.Errno(uintptr(unsafe.Pointer(channel)))
+}
+
+var symbolCreateCQ = clib.Function{Library: &cLibrary, Name: "ibv_create_cq"}
+
+// cCreateCQ is C's function of infiniband/verbs.h: struct ibv_cq *ibv_create_cq(struct
+// ibv_context *context, int cqe, void *cq_context, struct ibv_comp_channel *channel,
+// int comp_vector). The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func cCreateCQ(context *Context, cqe int32, cqContext uintptr, channel *CompChannel, compVector int32) (*CQ, error) {
+	result, err := symbolCreateCQ.Null(uintptr(unsafe.Pointer(context)), uintptr(cqe), cqContext, uintptr(unsafe.Pointer(channel)), uintptr(compVector))
+	return clib.At[CQ](result), err
+}
+
+var symbolResizeCQ = clib.Function{Library: &cLibrary, Name: "ibv_resize_cq"}
+
+// cResizeCQ is C's function of infiniband/verbs.h: int ibv_resize_cq(struct ibv_cq *cq,
+// int cqe). The error is what C returns, where that is not 0.
+func cResizeCQ(cq *CQ, cqe int32) error {
+	return symbolResizeCQ.Errno(uintptr(unsafe.Pointer(cq)), uintptr(cqe))
+}
+
+var symbolDestroyCQ = clib.Function{Library: &cLibrary, Name: "ibv_destroy_cq"}
+
+// cDestroyCQ is C's function of infiniband/verbs.h: int ibv_destroy_cq(struct ibv_cq
+// *cq). The error is what C returns, where that is not 0.
+func cDestroyCQ(cq *CQ) error {
+	return symbolDestroyCQ.Errno(uintptr(unsafe.Pointer(cq)))
+}
+
+var symbolGetCQEvent = clib.Function{Library: &cLibrary, Name: "ibv_get_cq_event"}
+
+// cGetCQEvent is C's function of infiniband/verbs.h: int ibv_get_cq_event(struct
+// ibv_comp_channel *channel, struct ibv_cq **cq, void **cq_context). The error is what
+// C returns, where that is not 0.
+func cGetCQEvent(channel *CompChannel, cq **CQ, cqContext *uintptr) error {
+	return symbolGetCQEvent.Errno(uintptr(unsafe.Pointer(channel)), uintptr(unsafe.Pointer(cq)), uintptr(unsafe.Pointer(cqContext)))
+}
+
+var symbolAckCQEvents = clib.Function{Library: &cLibrary, Name: "ibv_ack_cq_events"}
+
+// cAckCQEvents is C's function of infiniband/verbs.h: void ibv_ack_cq_events(struct
+// ibv_cq *cq, unsigned int nevents). C reports no failure: the error says that there is
+// no such function.
+func cAckCQEvents(cq *CQ, nevents uint32) error {
+	return symbolAckCQEvents.Void(uintptr(unsafe.Pointer(cq)), clib.Word(nevents))
+}
+
+var symbolCreateSRQ = clib.Function{Library: &cLibrary, Name: "ibv_create_srq"}
+
+// cCreateSRQ is C's function of infiniband/verbs.h: struct ibv_srq
+// *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_init_attr). The
+// error is errno, where C returns NULL.
+func cCreateSRQ(pd *PD, srqInitAttr *SRQInitAttr) (*SRQ, error) {
+	result, err := symbolCreateSRQ.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(srqInitAttr)))
+	return clib.At[SRQ](result), err
+}
+
+var symbolModifySRQ = clib.Function{Library: &cLibrary, Name: "ibv_modify_srq"}
+
+// cModifySRQ is C's function of infiniband/verbs.h: int ibv_modify_srq(struct ibv_srq
+// *srq, struct ibv_srq_attr *srq_attr, int srq_attr_mask). The error is what C returns,
+// where that is not 0.
+func cModifySRQ(srq *SRQ, srqAttr *SRQAttr, srqAttrMask SRQAttrMask) error {
+	return symbolModifySRQ.Errno(uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(srqAttr)), uintptr(int32(srqAttrMask)))
+}
+
+var symbolQuerySRQ = clib.Function{Library: &cLibrary, Name: "ibv_query_srq"}
+
+// cQuerySRQ is C's function of infiniband/verbs.h: int ibv_query_srq(struct ibv_srq
+// *srq, struct ibv_srq_attr *srq_attr). The error is what C returns, where that is not
+// 0.
+func cQuerySRQ(srq *SRQ, srqAttr *SRQAttr) error {
+	return symbolQuerySRQ.Errno(uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(srqAttr)))
+}
+
+var symbolDestroySRQ = clib.Function{Library: &cLibrary, Name: "ibv_destroy_srq"}
+
+// cDestroySRQ is C's function of infiniband/verbs.h: int ibv_destroy_srq(struct ibv_srq
+// *srq). The error is what C returns, where that is not 0.
+func cDestroySRQ(srq *SRQ) error {
+	return symbolDestroySRQ.Errno(uintptr(unsafe.Pointer(srq)))
+}
+
+var symbolCreateQP = clib.Function{Library: &cLibrary, Name: "ibv_create_qp"}
+
+// cCreateQP is C's function of infiniband/verbs.h: struct ibv_qp *ibv_create_qp(struct
+// ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr). The error is errno, where C
+// returns NULL.
+func cCreateQP(pd *PD, qpInitAttr *QPInitAttr) (*QP, error) {
+	result, err := symbolCreateQP.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(qpInitAttr)))
+	return clib.At[QP](result), err
+}
+
+var symbolModifyQP = clib.Function{Library: &cLibrary, Name: "ibv_modify_qp"}
+
+// cModifyQP is C's function of infiniband/verbs.h: int ibv_modify_qp(struct ibv_qp *qp,
+// struct ibv_qp_attr *attr, int attr_mask). The error is what C returns, where that is
+// not 0.
+func cModifyQP(qp *QP, attr *QPAttr, attrMask QPAttrMask) error {
+	return symbolModifyQP.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(attr)), uintptr(int32(attrMask)))
+}
+
+var symbolQueryQP = clib.Function{Library: &cLibrary, Name: "ibv_query_qp"}
+
+// cQueryQP is C's function of infiniband/verbs.h: int ibv_query_qp(struct ibv_qp *qp,
+// struct ibv_qp_attr *attr, int attr_mask, struct ibv_qp_init_attr *init_attr). The
+// error is what C returns, where that is not 0.
+func cQueryQP(qp *QP, attr *QPAttr, attrMask QPAttrMask, initAttr *QPInitAttr) error {
+	return symbolQueryQP.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(attr)), uintptr(int32(attrMask)), uintptr(unsafe.Pointer(initAttr)))
+}
+
+var symbolDestroyQP = clib.Function{Library: &cLibrary, Name: "ibv_destroy_qp"}
+
+// cDestroyQP is C's function of infiniband/verbs.h: int ibv_destroy_qp(struct ibv_qp
+// *qp). The error is what C returns, where that is not 0.
+func cDestroyQP(qp *QP) error {
+	return symbolDestroyQP.Errno(uintptr(unsafe.Pointer(qp)))
+}
+
+var symbolCreateAH = clib.Function{Library: &cLibrary, Name: "ibv_create_ah"}
+
+// cCreateAH is C's function of infiniband/verbs.h: struct ibv_ah *ibv_create_ah(struct
+// ibv_pd *pd, struct ibv_ah_attr *attr). The error is errno, where C returns NULL.
+func cCreateAH(pd *PD, attr *AHAttr) (*AH, error) {
+	result, err := symbolCreateAH.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(attr)))
+	return clib.At[AH](result), err
+}
+
+var symbolInitAHFromWC = clib.Function{Library: &cLibrary, Name: "ibv_init_ah_from_wc"}
+
+// cInitAHFromWC is C's function of infiniband/verbs.h: int ibv_init_ah_from_wc(struct
+// ibv_context *context, uint8_t port_num, struct ibv_wc *wc, struct ibv_grh *grh,
+// struct ibv_ah_attr *ah_attr). The error is what C returns, where that is not 0.
+func cInitAHFromWC(context *Context, portNum uint8, wc *WC, grh *GRH, ahAttr *AHAttr) error {
+	return symbolInitAHFromWC.Errno(uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(unsafe.Pointer(wc)), uintptr(unsafe.Pointer(grh)), uintptr(unsafe.Pointer(ahAttr)))
+}
+
+var symbolCreateAHFromWC = clib.Function{Library: &cLibrary, Name: "ibv_create_ah_from_wc"}
+
+// cCreateAHFromWC is C's function of infiniband/verbs.h: struct ibv_ah
+// *ibv_create_ah_from_wc(struct ibv_pd *pd, struct ibv_wc *wc, struct ibv_grh *grh,
+// uint8_t port_num). The error is errno, where C returns NULL.
+func cCreateAHFromWC(pd *PD, wc *WC, grh *GRH, portNum uint8) (*AH, error) {
+	result, err := symbolCreateAHFromWC.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(wc)), uintptr(unsafe.Pointer(grh)), uintptr(portNum))
+	return clib.At[AH](result), err
+}
+
+var symbolDestroyAH = clib.Function{Library: &cLibrary, Name: "ibv_destroy_ah"}
+
+// cDestroyAH is C's function of infiniband/verbs.h: int ibv_destroy_ah(struct ibv_ah
+// *ah). The error is what C returns, where that is not 0.
+func cDestroyAH(ah *AH) error {
+	return symbolDestroyAH.Errno(uintptr(unsafe.Pointer(ah)))
+}
+
+var symbolAttachMcast = clib.Function{Library: &cLibrary, Name: "ibv_attach_mcast"}
+
+// cAttachMcast is C's function of infiniband/verbs.h: int ibv_attach_mcast(struct
+// ibv_qp *qp, const union ibv_gid *gid, uint16_t lid). The error is what C returns,
+// where that is not 0.
+func cAttachMcast(qp *QP, gid *GID, lid uint16) error {
+	return symbolAttachMcast.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(gid)), uintptr(lid))
+}
+
+var symbolDetachMcast = clib.Function{Library: &cLibrary, Name: "ibv_detach_mcast"}
+
+// cDetachMcast is C's function of infiniband/verbs.h: int ibv_detach_mcast(struct
+// ibv_qp *qp, const union ibv_gid *gid, uint16_t lid). The error is what C returns,
+// where that is not 0.
+func cDetachMcast(qp *QP, gid *GID, lid uint16) error {
+	return symbolDetachMcast.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(gid)), uintptr(lid))
+}
+
+var symbolForkInit = clib.Function{Library: &cLibrary, Name: "ibv_fork_init"}
+
+// cForkInit is C's function of infiniband/verbs.h: int ibv_fork_init(void). The error
+// is what C returns, where that is not 0.
+func cForkInit() error {
+	return symbolForkInit.Errno()
+}
+
+var symbolNodeTypeStr = clib.Function{Library: &cLibrary, Name: "ibv_node_type_str"}
+
+// cNodeTypeStr is C's function of infiniband/verbs.h: const char
+// *ibv_node_type_str(enum ibv_node_type node_type). C reports no failure: the error
+// says that there is no such function.
+func cNodeTypeStr(nodeType NodeType) (string, error) {
+	return symbolNodeTypeStr.Text(uintptr(nodeType))
+}
+
+var symbolPortStateStr = clib.Function{Library: &cLibrary, Name: "ibv_port_state_str"}
+
+// cPortStateStr is C's function of infiniband/verbs.h: const char
+// *ibv_port_state_str(enum ibv_port_state port_state). C reports no failure: the error
+// says that there is no such function.
+func cPortStateStr(portState PortState) (string, error) {
+	return symbolPortStateStr.Text(clib.Word(portState))
+}
+
+var symbolEventTypeStr = clib.Function{Library: &cLibrary, Name: "ibv_event_type_str"}
+
+// cEventTypeStr is C's function of infiniband/verbs.h: const char
+// *ibv_event_type_str(enum ibv_event_type event). C reports no failure: the error says
+// that there is no such function.
+func cEventTypeStr(event EventType) (string, error) {
+	return symbolEventTypeStr.Text(clib.Word(event))
+}
+
+var symbolResolveEthL2FromGID = clib.Function{Library: &cLibrary, Name: "ibv_resolve_eth_l2_from_gid"}
+
+// cResolveEthL2FromGID is C's function of infiniband/verbs.h: int
+// ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr *attr,
+// uint8_t *eth_mac, uint16_t *vid). The error is what C returns, where that is not 0.
+func cResolveEthL2FromGID(context *Context, attr *AHAttr, ethMAC *uint8, vid *uint16) error {
+	return symbolResolveEthL2FromGID.Errno(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(attr)), uintptr(unsafe.Pointer(ethMAC)), uintptr(unsafe.Pointer(vid)))
 }

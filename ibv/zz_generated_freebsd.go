@@ -4,6 +4,7 @@
 package ibv
 
 import (
+	"github.com/goverbs/goverbs/clib"
 	"strconv"
 	"structs"
 	"unsafe"
@@ -1610,6 +1611,20 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQ{})-8]
 }
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadImmDataFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_imm_data", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadWCFlagsFunc) call(arg1 *CQEx) (int32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_wc_flags", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return int32(result), err
+}
+
 // CQEx is a completion queue that is read member by member, the way that some providers
 // are fastest.
 //
@@ -1831,111 +1846,243 @@ func _() {
 // *, struct ibv_device_attr *).
 type ContextOpsQueryDeviceFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsQueryDeviceFunc) call(arg1 *Context, arg2 *DeviceAttr) error {
+	return clib.Pointer{Name: "ibv_context_ops.query_device", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // ContextOpsQueryPortFunc is the address of a C function, or 0: the type of query_port
 // in struct ibv_context_ops, in C int (*query_port)(struct ibv_context *, uint8_t,
 // struct ibv_port_attr *).
 type ContextOpsQueryPortFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsQueryPortFunc) call(arg1 *Context, arg2 uint8, arg3 *PortAttr) error {
+	return clib.Pointer{Name: "ibv_context_ops.query_port", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
+}
+
 // ContextOpsAllocPDFunc is the address of a C function, or 0: the type of alloc_pd in
 // struct ibv_context_ops, in C struct ibv_pd *(*alloc_pd)(struct ibv_context *).
 type ContextOpsAllocPDFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsAllocPDFunc) call(arg1 *Context) (*PD, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.alloc_pd", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)))
+	return clib.At[PD](result), err
+}
+
 // ContextOpsDeallocPDFunc is the address of a C function, or 0: the type of dealloc_pd
 // in struct ibv_context_ops, in C int (*dealloc_pd)(struct ibv_pd *).
 type ContextOpsDeallocPDFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDeallocPDFunc) call(arg1 *PD) error {
+	return clib.Pointer{Name: "ibv_context_ops.dealloc_pd", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsRegMRFunc is the address of a C function, or 0: the type of reg_mr in
 // struct ibv_context_ops, in C struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *,
 // size_t, int).
 type ContextOpsRegMRFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func (f ContextOpsRegMRFunc) call(arg1 *PD, arg2 uintptr, arg3 uint64, arg4 int32) (*MR, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.reg_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4))
+	return clib.At[MR](result), err
+}
+
 // ContextOpsReregMRFunc is the address of a C function, or 0: the type of rereg_mr in
 // struct ibv_context_ops, in C int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *,
 // void *, size_t, int).
 type ContextOpsReregMRFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+//
+//go:uintptrescapes
+func (f ContextOpsReregMRFunc) call(arg1 *MR, arg2 int32, arg3 *PD, arg4 uintptr, arg5 uint64, arg6 int32) error {
+	return clib.Pointer{Name: "ibv_context_ops.rereg_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), arg4, uintptr(arg5), uintptr(arg6))
+}
+
 // ContextOpsDeregMRFunc is the address of a C function, or 0: the type of dereg_mr in
 // struct ibv_context_ops, in C int (*dereg_mr)(struct ibv_mr *).
 type ContextOpsDeregMRFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDeregMRFunc) call(arg1 *MR) error {
+	return clib.Pointer{Name: "ibv_context_ops.dereg_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsCreateCQFunc is the address of a C function, or 0: the type of create_cq in
 // struct ibv_context_ops, in C struct ibv_cq *(*create_cq)(struct ibv_context *, int,
 // struct ibv_comp_channel *, int).
 type ContextOpsCreateCQFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsCreateCQFunc) call(arg1 *Context, arg2 int32, arg3 *CompChannel, arg4 int32) (*CQ, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.create_cq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
+	return clib.At[CQ](result), err
+}
+
 // ContextOpsCQEventFunc is the address of a C function, or 0: the type of cq_event in
 // struct ibv_context_ops, in C void (*cq_event)(struct ibv_cq *).
 type ContextOpsCQEventFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f ContextOpsCQEventFunc) call(arg1 *CQ) error {
+	return clib.Pointer{Name: "ibv_context_ops.cq_event", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsResizeCQFunc is the address of a C function, or 0: the type of resize_cq in
 // struct ibv_context_ops, in C int (*resize_cq)(struct ibv_cq *, int).
 type ContextOpsResizeCQFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsResizeCQFunc) call(arg1 *CQ, arg2 int32) error {
+	return clib.Pointer{Name: "ibv_context_ops.resize_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2))
+}
+
 // ContextOpsDestroyCQFunc is the address of a C function, or 0: the type of destroy_cq
 // in struct ibv_context_ops, in C int (*destroy_cq)(struct ibv_cq *).
 type ContextOpsDestroyCQFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDestroyCQFunc) call(arg1 *CQ) error {
+	return clib.Pointer{Name: "ibv_context_ops.destroy_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsCreateSRQFunc is the address of a C function, or 0: the type of create_srq
 // in struct ibv_context_ops, in C struct ibv_srq *(*create_srq)(struct ibv_pd *, struct
 // ibv_srq_init_attr *).
 type ContextOpsCreateSRQFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsCreateSRQFunc) call(arg1 *PD, arg2 *SRQInitAttr) (*SRQ, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.create_srq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[SRQ](result), err
+}
+
 // ContextOpsModifySRQFunc is the address of a C function, or 0: the type of modify_srq
 // in struct ibv_context_ops, in C int (*modify_srq)(struct ibv_srq *, struct
 // ibv_srq_attr *, int).
 type ContextOpsModifySRQFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsModifySRQFunc) call(arg1 *SRQ, arg2 *SRQAttr, arg3 int32) error {
+	return clib.Pointer{Name: "ibv_context_ops.modify_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
+}
 
 // ContextOpsQuerySRQFunc is the address of a C function, or 0: the type of query_srq in
 // struct ibv_context_ops, in C int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr
 // *).
 type ContextOpsQuerySRQFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsQuerySRQFunc) call(arg1 *SRQ, arg2 *SRQAttr) error {
+	return clib.Pointer{Name: "ibv_context_ops.query_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // ContextOpsDestroySRQFunc is the address of a C function, or 0: the type of
 // destroy_srq in struct ibv_context_ops, in C int (*destroy_srq)(struct ibv_srq *).
 type ContextOpsDestroySRQFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDestroySRQFunc) call(arg1 *SRQ) error {
+	return clib.Pointer{Name: "ibv_context_ops.destroy_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsCreateQPFunc is the address of a C function, or 0: the type of create_qp in
 // struct ibv_context_ops, in C struct ibv_qp *(*create_qp)(struct ibv_pd *, struct
 // ibv_qp_init_attr *).
 type ContextOpsCreateQPFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsCreateQPFunc) call(arg1 *PD, arg2 *QPInitAttr) (*QP, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.create_qp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[QP](result), err
+}
+
 // ContextOpsQueryQPFunc is the address of a C function, or 0: the type of query_qp in
 // struct ibv_context_ops, in C int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *,
 // int, struct ibv_qp_init_attr *).
 type ContextOpsQueryQPFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsQueryQPFunc) call(arg1 *QP, arg2 *QPAttr, arg3 int32, arg4 *QPInitAttr) error {
+	return clib.Pointer{Name: "ibv_context_ops.query_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(unsafe.Pointer(arg4)))
+}
 
 // ContextOpsModifyQPFunc is the address of a C function, or 0: the type of modify_qp in
 // struct ibv_context_ops, in C int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *,
 // int).
 type ContextOpsModifyQPFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsModifyQPFunc) call(arg1 *QP, arg2 *QPAttr, arg3 int32) error {
+	return clib.Pointer{Name: "ibv_context_ops.modify_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
+}
+
 // ContextOpsDestroyQPFunc is the address of a C function, or 0: the type of destroy_qp
 // in struct ibv_context_ops, in C int (*destroy_qp)(struct ibv_qp *).
 type ContextOpsDestroyQPFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDestroyQPFunc) call(arg1 *QP) error {
+	return clib.Pointer{Name: "ibv_context_ops.destroy_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsCreateAHFunc is the address of a C function, or 0: the type of create_ah in
 // struct ibv_context_ops, in C struct ibv_ah *(*create_ah)(struct ibv_pd *, struct
 // ibv_ah_attr *).
 type ContextOpsCreateAHFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f ContextOpsCreateAHFunc) call(arg1 *PD, arg2 *AHAttr) (*AH, error) {
+	result, err := clib.Pointer{Name: "ibv_context_ops.create_ah", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[AH](result), err
+}
+
 // ContextOpsDestroyAHFunc is the address of a C function, or 0: the type of destroy_ah
 // in struct ibv_context_ops, in C int (*destroy_ah)(struct ibv_ah *).
 type ContextOpsDestroyAHFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDestroyAHFunc) call(arg1 *AH) error {
+	return clib.Pointer{Name: "ibv_context_ops.destroy_ah", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOpsAttachMcastFunc is the address of a C function, or 0: the type of
 // attach_mcast in struct ibv_context_ops, in C int (*attach_mcast)(struct ibv_qp *,
 // const union ibv_gid *, uint16_t).
 type ContextOpsAttachMcastFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsAttachMcastFunc) call(arg1 *QP, arg2 *GID, arg3 uint16) error {
+	return clib.Pointer{Name: "ibv_context_ops.attach_mcast", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
+}
+
 // ContextOpsDetachMcastFunc is the address of a C function, or 0: the type of
 // detach_mcast in struct ibv_context_ops, in C int (*detach_mcast)(struct ibv_qp *,
 // const union ibv_gid *, uint16_t).
 type ContextOpsDetachMcastFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f ContextOpsDetachMcastFunc) call(arg1 *QP, arg2 *GID, arg3 uint16) error {
+	return clib.Pointer{Name: "ibv_context_ops.detach_mcast", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
+}
+
 // ContextOpsAsyncEventFunc is the address of a C function, or 0: the type of
 // async_event in struct ibv_context_ops, in C void (*async_event)(struct
 // ibv_async_event *).
 type ContextOpsAsyncEventFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f ContextOpsAsyncEventFunc) call(arg1 *AsyncEvent) error {
+	return clib.Pointer{Name: "ibv_context_ops.async_event", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
 
 // ContextOps holds the addresses of a provider's functions. What old programs used of
 // it besides has no use any more, and no field.
@@ -2217,4 +2364,13 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(PthreadMutex{}.data)-0]
 	_ = [1]struct{}{}[unsafe.Sizeof(PthreadMutex{})-8]
 	_ = [1]struct{}{}[unsafe.Alignof(PthreadMutex{})-8]
+}
+
+var symbolQueryPort = clib.Function{Library: &cLibrary, Name: "ibv_query_port"}
+
+// cQueryPort is C's function of infiniband/verbs.h: int ibv_query_port(struct
+// ibv_context *context, uint8_t port_num, struct ibv_port_attr *port_attr). The error
+// is what C returns, where that is not 0.
+func cQueryPort(context *Context, portNum uint8, portAttr *PortAttr) error {
+	return symbolQueryPort.Errno(uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(unsafe.Pointer(portAttr)))
 }

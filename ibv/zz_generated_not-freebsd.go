@@ -4,6 +4,7 @@
 package ibv
 
 import (
+	"github.com/goverbs/goverbs/clib"
 	"iter"
 	"strconv"
 	"structs"
@@ -3283,10 +3284,24 @@ func _() {
 // size_t).
 type DMMemcpyToDMFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+//
+//go:uintptrescapes
+func (f DMMemcpyToDMFunc) call(arg1 *DM, arg2 uint64, arg3 uintptr, arg4 uint64) error {
+	return clib.Pointer{Name: "ibv_dm.memcpy_to_dm", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), arg3, uintptr(arg4))
+}
+
 // DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm
 // in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t,
 // size_t).
 type DMMemcpyFromDMFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+//
+//go:uintptrescapes
+func (f DMMemcpyFromDMFunc) call(arg1 uintptr, arg2 *DM, arg3 uint64, arg4 uint64) error {
+	return clib.Pointer{Name: "ibv_dm.memcpy_from_dm", Address: uintptr(f)}.Errno(arg1, uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(arg4))
+}
 
 // DM is memory of the device itself. Programs copy into it and out of it, and peers
 // reach it by a memory region.
@@ -4038,102 +4053,239 @@ func _() {
 // ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
 type QPExWRAtomicCmpSwpFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRAtomicCmpSwpFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint64) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_cmp_swp", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4), uintptr(arg5))
+}
+
 // QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of
 // wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct
 // ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
 type QPExWRAtomicFetchAddFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRAtomicFetchAddFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_fetch_add", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4))
+}
 
 // QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in
 // struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *,
 // uint32_t, const struct ibv_mw_bind_info *).
 type QPExWRBindMWFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRBindMWFunc) call(arg1 *QPEx, arg2 *MW, arg3 uint32, arg4 *MWBindInfo) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_bind_mw", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), uintptr(unsafe.Pointer(arg4)))
+}
+
 // QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in
 // struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRLocalInvFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRLocalInvFunc) call(arg1 *QPEx, arg2 uint32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_local_inv", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
+}
+
 // QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in
 // struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
 type QPExWRRDMAReadFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRRDMAReadFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_read", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3))
+}
 
 // QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write
 // in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t,
 // uint64_t).
 type QPExWRRDMAWriteFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRRDMAWriteFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_write", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3))
+}
+
 // QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of
 // wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct
 // ibv_qp_ex *, uint32_t, uint64_t, __be32).
 type QPExWRRDMAWriteImmFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRRDMAWriteImmFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 BE32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_write_imm", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), clib.Word(arg4))
+}
+
 // QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct
 // ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
 type QPExWRSendFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSendFunc) call(arg1 *QPEx) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_send", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
 
 // QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in
 // struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
 type QPExWRSendImmFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSendImmFunc) call(arg1 *QPEx, arg2 BE32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_send_imm", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
+}
+
 // QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in
 // struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
 type QPExWRSendInvFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSendInvFunc) call(arg1 *QPEx, arg2 uint32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_send_inv", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
+}
 
 // QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in
 // struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t,
 // uint16_t).
 type QPExWRSendTSOFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+//
+//go:uintptrescapes
+func (f QPExWRSendTSOFunc) call(arg1 *QPEx, arg2 uintptr, arg3 uint16, arg4 uint16) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_send_tso", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4))
+}
+
 // QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr
 // in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *,
 // uint32_t, uint32_t).
 type QPExWRSetUDAddrFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSetUDAddrFunc) call(arg1 *QPEx, arg2 *AH, arg3 uint32, arg4 uint32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_ud_addr", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), clib.Word(arg4))
+}
 
 // QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of
 // wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *,
 // uint32_t).
 type QPExWRSetXRCSRQNFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSetXRCSRQNFunc) call(arg1 *QPEx, arg2 uint32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_xrc_srqn", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
+}
+
 // QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of
 // wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct
 // ibv_qp_ex *, void *, size_t).
 type QPExWRSetInlineDataFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+//
+//go:uintptrescapes
+func (f QPExWRSetInlineDataFunc) call(arg1 *QPEx, arg2 uintptr, arg3 uint64) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_inline_data", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3))
+}
 
 // QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of
 // wr_set_inline_data_list in struct ibv_qp_ex, in C void
 // (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
 type QPExWRSetInlineDataListFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSetInlineDataListFunc) call(arg1 *QPEx, arg2 uint64, arg3 *DataBuf) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_inline_data_list", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
+}
+
 // QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in
 // struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t,
 // uint32_t).
 type QPExWRSetSGEFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSetSGEFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint32) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_sge", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), clib.Word(arg4))
+}
 
 // QPExWRSetSGEListFunc is the address of a C function, or 0: the type of
 // wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *,
 // size_t, const struct ibv_sge *).
 type QPExWRSetSGEListFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRSetSGEListFunc) call(arg1 *QPEx, arg2 uint64, arg3 *SGE) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_set_sge_list", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
+}
+
 // QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct
 // ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
 type QPExWRStartFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRStartFunc) call(arg1 *QPEx) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_start", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
 
 // QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in
 // struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
 type QPExWRCompleteFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f QPExWRCompleteFunc) call(arg1 *QPEx) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_complete", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
+
 // QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct
 // ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
 type QPExWRAbortFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRAbortFunc) call(arg1 *QPEx) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_abort", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
 
 // QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of
 // wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
 // uint32_t, uint64_t, const void *).
 type QPExWRAtomicWriteFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+//
+//go:uintptrescapes
+func (f QPExWRAtomicWriteFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uintptr) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_write", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), arg4)
+}
+
 // QPExWRFlushFunc is the address of a C function, or 0: the type of wr_flush in struct
 // ibv_qp_ex, in C void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t,
 // uint8_t, uint8_t).
 type QPExWRFlushFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f QPExWRFlushFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint8, arg6 uint8) error {
+	return clib.Pointer{Name: "ibv_qp_ex.wr_flush", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4), uintptr(arg5), uintptr(arg6))
+}
 
 // QPEx is a queue pair whose send queue is written member by member. Between WRStart
 // and WRComplete or WRAbort, each operation is begun by its function and finished by
@@ -4271,15 +4423,42 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WCTMInfo{})-8]
 }
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadImmDataFunc) call(arg1 *CQEx) (BE32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_imm_data", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return BE32(result), err
+}
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadWCFlagsFunc) call(arg1 *CQEx) (uint32, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_wc_flags", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint32(result), err
+}
+
 // CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in
 // struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info
 // *).
 type CQExReadTMInfoFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadTMInfoFunc) call(arg1 *CQEx, arg2 *WCTMInfo) error {
+	return clib.Pointer{Name: "ibv_cq_ex.read_tm_info", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of
 // read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t
 // (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
 type CQExReadCompletionWallclockNSFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f CQExReadCompletionWallclockNSFunc) call(arg1 *CQEx) (uint64, error) {
+	result, err := clib.Pointer{Name: "ibv_cq_ex.read_completion_wallclock_ns", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
+	return uint64(result), err
+}
 
 // CQEx is a completion queue that is read member by member, the way that some providers
 // are fastest.
@@ -5020,10 +5199,26 @@ func _() {
 // size_t, size_t, uint64_t).
 type ParentDomainInitAttrAllocFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func (f ParentDomainInitAttrAllocFunc) call(arg1 *PD, arg2 uintptr, arg3 uint64, arg4 uint64, arg5 uint64) (uintptr, error) {
+	result, err := clib.Pointer{Name: "ibv_parent_domain_init_attr.alloc", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4), uintptr(arg5))
+	return result, err
+}
+
 // ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free
 // in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *,
 // void *, uint64_t).
 type ParentDomainInitAttrFreeFunc uintptr
+
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+//
+//go:uintptrescapes
+func (f ParentDomainInitAttrFreeFunc) call(arg1 *PD, arg2 uintptr, arg3 uintptr, arg4 uint64) error {
+	return clib.Pointer{Name: "ibv_parent_domain_init_attr.free", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, arg3, uintptr(arg4))
+}
 
 // ParentDomainInitAttr describes a parent domain: a protection domain with more to it.
 //
@@ -5157,49 +5352,105 @@ func _() {
 // struct verbs_context, in C void (*free_buf)(struct ibv_buf *).
 type VerbsContextFreeBufFunc uintptr
 
+// call calls the function. C reports no failure: the error says that there is no such
+// function.
+func (f VerbsContextFreeBufFunc) call(arg1 *Buf) error {
+	return clib.Pointer{Name: "verbs_context.free_buf", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
+}
+
 // VerbsContextAllocBufFunc is the address of a C function, or 0: the type of alloc_buf
 // in struct verbs_context, in C void *(*alloc_buf)(struct ibv_pd *, size_t, struct
 // ibv_buf **).
 type VerbsContextAllocBufFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocBufFunc) call(arg1 *PD, arg2 uint64, arg3 **Buf) (uintptr, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_buf", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
+	return result, err
+}
 
 // VerbsContextDMExportDMABufFDFunc is the address of a C function, or 0: the type of
 // dm_export_dmabuf_fd in struct verbs_context, in C int (*dm_export_dmabuf_fd)(struct
 // ibv_dm *).
 type VerbsContextDMExportDMABufFDFunc uintptr
 
+// call calls the function. The error is errno, where C returns a negative number.
+func (f VerbsContextDMExportDMABufFDFunc) call(arg1 *DM) (int32, error) {
+	result, err := clib.Pointer{Name: "verbs_context.dm_export_dmabuf_fd", Address: uintptr(f)}.Minus(4, uintptr(unsafe.Pointer(arg1)))
+	return int32(result), err
+}
+
 // VerbsContextRegMRExFunc is the address of a C function, or 0: the type of reg_mr_ex
 // in struct verbs_context, in C struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct
 // ibv_mr_init_attr *).
 type VerbsContextRegMRExFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextRegMRExFunc) call(arg1 *PD, arg2 *MRInitAttr) (*MR, error) {
+	result, err := clib.Pointer{Name: "verbs_context.reg_mr_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[MR](result), err
+}
+
 // VerbsContextDeallocDMAHFunc is the address of a C function, or 0: the type of
 // dealloc_dmah in struct verbs_context, in C int (*dealloc_dmah)(struct ibv_dmah *).
 type VerbsContextDeallocDMAHFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDeallocDMAHFunc) call(arg1 *DMAH) error {
+	return clib.Pointer{Name: "verbs_context.dealloc_dmah", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // VerbsContextAllocDMAHFunc is the address of a C function, or 0: the type of
 // alloc_dmah in struct verbs_context, in C struct ibv_dmah *(*alloc_dmah)(struct
 // ibv_context *, struct ibv_dmah_init_attr *).
 type VerbsContextAllocDMAHFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocDMAHFunc) call(arg1 *Context, arg2 *DMAHInitAttr) (*DMAH, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_dmah", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[DMAH](result), err
+}
+
 // VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
 // query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
 // uint8_t, struct ibv_port_attr *, size_t).
 type VerbsContextQueryPortFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextQueryPortFunc) call(arg1 *Context, arg2 uint8, arg3 *PortAttr, arg4 uint64) error {
+	return clib.Pointer{Name: "verbs_context.query_port", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
+}
 
 // VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr
 // in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum
 // ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
 type VerbsContextAdviseMRFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextAdviseMRFunc) call(arg1 *PD, arg2 AdviseMRAdvice, arg3 uint32, arg4 *SGE, arg5 uint32) error {
+	return clib.Pointer{Name: "verbs_context.advise_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), clib.Word(arg3), uintptr(unsafe.Pointer(arg4)), clib.Word(arg5))
+}
+
 // VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of
 // alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct
 // ibv_pd *).
 type VerbsContextAllocNullMRFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocNullMRFunc) call(arg1 *PD) (*MR, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_null_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)))
+	return clib.At[MR](result), err
+}
+
 // VerbsContextReadCountersFunc is the address of a C function, or 0: the type of
 // read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters
 // *, uint64_t *, uint32_t, uint32_t).
 type VerbsContextReadCountersFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextReadCountersFunc) call(arg1 *Counters, arg2 *uint64, arg3 uint32, arg4 uint32) error {
+	return clib.Pointer{Name: "verbs_context.read_counters", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), clib.Word(arg4))
+}
 
 // VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the
 // type of attach_counters_point_flow in struct verbs_context, in C int
@@ -5207,29 +5458,62 @@ type VerbsContextReadCountersFunc uintptr
 // *, struct ibv_flow *).
 type VerbsContextAttachCountersPointFlowFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextAttachCountersPointFlowFunc) call(arg1 *Counters, arg2 *CounterAttachAttr, arg3 *Flow) error {
+	return clib.Pointer{Name: "verbs_context.attach_counters_point_flow", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
+
 // VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of
 // create_counters in struct verbs_context, in C struct ibv_counters
 // *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
 type VerbsContextCreateCountersFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateCountersFunc) call(arg1 *Context, arg2 *CountersInitAttr) (*Counters, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_counters", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[Counters](result), err
+}
 
 // VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of
 // destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct
 // ibv_counters *).
 type VerbsContextDestroyCountersFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDestroyCountersFunc) call(arg1 *Counters) error {
+	return clib.Pointer{Name: "verbs_context.destroy_counters", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
+
 // VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr
 // in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct
 // ibv_dm *, uint64_t, size_t, unsigned int).
 type VerbsContextRegDMMRFunc uintptr
+
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextRegDMMRFunc) call(arg1 *PD, arg2 *DM, arg3 uint64, arg4 uint64, arg5 AccessFlags) (*MR, error) {
+	result, err := clib.Pointer{Name: "verbs_context.reg_dm_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(arg4), clib.Word(arg5))
+	return clib.At[MR](result), err
+}
 
 // VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in
 // struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct
 // ibv_alloc_dm_attr *).
 type VerbsContextAllocDMFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocDMFunc) call(arg1 *Context, arg2 *AllocDMAttr) (*DM, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_dm", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[DM](result), err
+}
+
 // VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in
 // struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
 type VerbsContextFreeDMFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextFreeDMFunc) call(arg1 *DM) error {
+	return clib.Pointer{Name: "verbs_context.free_dm", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of
 // modify_flow_action_esp in struct verbs_context, in C int
@@ -5237,44 +5521,92 @@ type VerbsContextFreeDMFunc uintptr
 // *).
 type VerbsContextModifyFlowActionESPFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextModifyFlowActionESPFunc) call(arg1 *FlowAction, arg2 *FlowActionESPAttr) error {
+	return clib.Pointer{Name: "verbs_context.modify_flow_action_esp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of
 // destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct
 // ibv_flow_action *).
 type VerbsContextDestroyFlowActionFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDestroyFlowActionFunc) call(arg1 *FlowAction) error {
+	return clib.Pointer{Name: "verbs_context.destroy_flow_action", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of
 // create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action
 // *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
 type VerbsContextCreateFlowActionESPFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextCreateFlowActionESPFunc) call(arg1 *Context, arg2 *FlowActionESPAttr) (*FlowAction, error) {
+	result, err := clib.Pointer{Name: "verbs_context.create_flow_action_esp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[FlowAction](result), err
+}
+
 // VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of
 // modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct
 // ibv_qp *, struct ibv_qp_rate_limit_attr *).
 type VerbsContextModifyQPRateLimitFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextModifyQPRateLimitFunc) call(arg1 *QP, arg2 *QPRateLimitAttr) error {
+	return clib.Pointer{Name: "verbs_context.modify_qp_rate_limit", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
 
 // VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of
 // alloc_parent_domain in struct verbs_context, in C struct ibv_pd
 // *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
 type VerbsContextAllocParentDomainFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocParentDomainFunc) call(arg1 *Context, arg2 *ParentDomainInitAttr) (*PD, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_parent_domain", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[PD](result), err
+}
+
 // VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of
 // dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
 type VerbsContextDeallocTDFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextDeallocTDFunc) call(arg1 *TD) error {
+	return clib.Pointer{Name: "verbs_context.dealloc_td", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
+}
 
 // VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in
 // struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct
 // ibv_td_init_attr *).
 type VerbsContextAllocTDFunc uintptr
 
+// call calls the function. The error is errno, where C returns NULL.
+func (f VerbsContextAllocTDFunc) call(arg1 *Context, arg2 *TDInitAttr) (*TD, error) {
+	result, err := clib.Pointer{Name: "verbs_context.alloc_td", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+	return clib.At[TD](result), err
+}
+
 // VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq
 // in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct
 // ibv_modify_cq_attr *).
 type VerbsContextModifyCQFunc uintptr
 
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextModifyCQFunc) call(arg1 *CQ, arg2 *ModifyCQAttr) error {
+	return clib.Pointer{Name: "verbs_context.modify_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
+}
+
 // VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of
 // post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *,
 // struct ibv_ops_wr *, struct ibv_ops_wr **).
 type VerbsContextPostSRQOpsFunc uintptr
+
+// call calls the function. The error is what C returns, where that is not 0.
+func (f VerbsContextPostSRQOpsFunc) call(arg1 *SRQ, arg2 *OpsWR, arg3 **OpsWR) error {
+	return clib.Pointer{Name: "verbs_context.post_srq_ops", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
+}
 
 // VerbsContext is what surrounds a Context: more of the provider's functions. It grows
 // at its front, so a function has a fixed distance from the Context, and Sz tells
@@ -5511,6 +5843,12 @@ func OpsWRAt(address uintptr) *OpsWR {
 	return *(**OpsWR)(unsafe.Pointer(&address))
 }
 
+// CompatIbvPortAttr is C's struct _compat_ibv_port_attr, which the headers declare and
+// do not define: only pointers to it have a use.
+type CompatIbvPortAttr struct {
+	_ structs.HostLayout
+}
+
 // Buf is memory that the library allocates, the way the provider likes best. The
 // protection domain that it was allocated by must outlive it.
 //
@@ -5518,4 +5856,385 @@ func OpsWRAt(address uintptr) *OpsWR {
 // define: only pointers to it have a use.
 type Buf struct {
 	_ structs.HostLayout
+}
+
+var symbolWROpcodeStr = clib.Function{Library: &cLibrary, Name: "ibv_wr_opcode_str", Since: "49.0"}
+
+// cWROpcodeStr is C's function of infiniband/verbs.h, since rdma-core 49.0: const char
+// *ibv_wr_opcode_str(enum ibv_wr_opcode opcode). C reports no failure: the error says
+// that there is no such function.
+func cWROpcodeStr(opcode WROpcode) (string, error) {
+	return symbolWROpcodeStr.Text(clib.Word(opcode))
+}
+
+var symbolQPToQPEx = clib.Function{Library: &cLibrary, Name: "ibv_qp_to_qp_ex"}
+
+// cQPToQPEx is C's function of infiniband/verbs.h: struct ibv_qp_ex
+// *ibv_qp_to_qp_ex(struct ibv_qp *qp). C reports no failure: the error says that there
+// is no such function.
+func cQPToQPEx(qp *QP) (*QPEx, error) {
+	result, err := symbolQPToQPEx.Value(uintptr(unsafe.Pointer(qp)))
+	return clib.At[QPEx](result), err
+}
+
+var symbolGetDeviceIndex = clib.Function{Library: &cLibrary, Name: "ibv_get_device_index"}
+
+// cGetDeviceIndex is C's function of infiniband/verbs.h: int
+// ibv_get_device_index(struct ibv_device *device). C reports no failure: the error says
+// that there is no such function.
+func cGetDeviceIndex(device *Device) (int32, error) {
+	result, err := symbolGetDeviceIndex.Value(uintptr(unsafe.Pointer(device)))
+	return int32(result), err
+}
+
+var symbolImportDevice = clib.Function{Library: &cLibrary, Name: "ibv_import_device"}
+
+// cImportDevice is C's function of infiniband/verbs.h: struct ibv_context
+// *ibv_import_device(int cmd_fd). The error is errno, where C returns NULL.
+func cImportDevice(cmdFD int32) (*Context, error) {
+	result, err := symbolImportDevice.Null(uintptr(cmdFD))
+	return clib.At[Context](result), err
+}
+
+var symbolImportPD = clib.Function{Library: &cLibrary, Name: "ibv_import_pd"}
+
+// cImportPD is C's function of infiniband/verbs.h: struct ibv_pd *ibv_import_pd(struct
+// ibv_context *context, uint32_t pd_handle). The error is errno, where C returns NULL.
+func cImportPD(context *Context, pdHandle uint32) (*PD, error) {
+	result, err := symbolImportPD.Null(uintptr(unsafe.Pointer(context)), clib.Word(pdHandle))
+	return clib.At[PD](result), err
+}
+
+var symbolUnimportPD = clib.Function{Library: &cLibrary, Name: "ibv_unimport_pd"}
+
+// cUnimportPD is C's function of infiniband/verbs.h: void ibv_unimport_pd(struct ibv_pd
+// *pd). C reports no failure: the error says that there is no such function.
+func cUnimportPD(pd *PD) error {
+	return symbolUnimportPD.Void(uintptr(unsafe.Pointer(pd)))
+}
+
+var symbolImportMR = clib.Function{Library: &cLibrary, Name: "ibv_import_mr"}
+
+// cImportMR is C's function of infiniband/verbs.h: struct ibv_mr *ibv_import_mr(struct
+// ibv_pd *pd, uint32_t mr_handle). The error is errno, where C returns NULL.
+func cImportMR(pd *PD, mrHandle uint32) (*MR, error) {
+	result, err := symbolImportMR.Null(uintptr(unsafe.Pointer(pd)), clib.Word(mrHandle))
+	return clib.At[MR](result), err
+}
+
+var symbolUnimportMR = clib.Function{Library: &cLibrary, Name: "ibv_unimport_mr"}
+
+// cUnimportMR is C's function of infiniband/verbs.h: void ibv_unimport_mr(struct ibv_mr
+// *mr). C reports no failure: the error says that there is no such function.
+func cUnimportMR(mr *MR) error {
+	return symbolUnimportMR.Void(uintptr(unsafe.Pointer(mr)))
+}
+
+var symbolImportDM = clib.Function{Library: &cLibrary, Name: "ibv_import_dm", Since: "35.0"}
+
+// cImportDM is C's function of infiniband/verbs.h, since rdma-core 35.0: struct ibv_dm
+// *ibv_import_dm(struct ibv_context *context, uint32_t dm_handle). The error is errno,
+// where C returns NULL.
+func cImportDM(context *Context, dmHandle uint32) (*DM, error) {
+	result, err := symbolImportDM.Null(uintptr(unsafe.Pointer(context)), clib.Word(dmHandle))
+	return clib.At[DM](result), err
+}
+
+var symbolUnimportDM = clib.Function{Library: &cLibrary, Name: "ibv_unimport_dm", Since: "35.0"}
+
+// cUnimportDM is C's function of infiniband/verbs.h, since rdma-core 35.0: void
+// ibv_unimport_dm(struct ibv_dm *dm). C reports no failure: the error says that there
+// is no such function.
+func cUnimportDM(dm *DM) error {
+	return symbolUnimportDM.Void(uintptr(unsafe.Pointer(dm)))
+}
+
+var symbolQueryPort = clib.Function{Library: &cLibrary, Name: "ibv_query_port"}
+
+// cQueryPort is C's function of infiniband/verbs.h: int ibv_query_port(struct
+// ibv_context *context, uint8_t port_num, struct _compat_ibv_port_attr *port_attr). The
+// error is what C returns, where that is not 0.
+func cQueryPort(context *Context, portNum uint8, portAttr *CompatIbvPortAttr) error {
+	return symbolQueryPort.Errno(uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(unsafe.Pointer(portAttr)))
+}
+
+var symbolQueryPortSpeed = clib.Function{Library: &cLibrary, Name: "ibv_query_port_speed", Since: "62.0"}
+
+// cQueryPortSpeed is C's function of infiniband/verbs.h, since rdma-core 62.0: int
+// ibv_query_port_speed(struct ibv_context *context, uint32_t port_num, uint64_t
+// *port_speed). The error is what C returns, where that is not 0.
+func cQueryPortSpeed(context *Context, portNum uint32, portSpeed *uint64) error {
+	return symbolQueryPortSpeed.Errno(uintptr(unsafe.Pointer(context)), clib.Word(portNum), uintptr(unsafe.Pointer(portSpeed)))
+}
+
+var symbolQueryGIDEx = clib.Function{Library: &cLibrary, Name: "_ibv_query_gid_ex"}
+
+// cQueryGIDEx is C's function of infiniband/verbs.h: int _ibv_query_gid_ex(struct
+// ibv_context *context, uint32_t port_num, uint32_t gid_index, struct ibv_gid_entry
+// *entry, uint32_t flags, size_t entry_size). The error is what C returns, where that
+// is not 0.
+func cQueryGIDEx(context *Context, portNum uint32, gidIndex uint32, entry *GIDEntry, flags uint32, entrySize uint64) error {
+	return symbolQueryGIDEx.Errno(uintptr(unsafe.Pointer(context)), clib.Word(portNum), clib.Word(gidIndex), uintptr(unsafe.Pointer(entry)), clib.Word(flags), uintptr(entrySize))
+}
+
+var symbolQueryGIDTable = clib.Function{Library: &cLibrary, Name: "_ibv_query_gid_table"}
+
+// cQueryGIDTable is C's function of infiniband/verbs.h: ssize_t
+// _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *entries,
+// size_t max_entries, uint32_t flags, size_t entry_size). The error is of a negative
+// result.
+func cQueryGIDTable(context *Context, entries *GIDEntry, maxEntries uint64, flags uint32, entrySize uint64) (int, error) {
+	return symbolQueryGIDTable.Count(8, uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(entries)), uintptr(maxEntries), clib.Word(flags), uintptr(entrySize))
+}
+
+var symbolGetPKeyIndex = clib.Function{Library: &cLibrary, Name: "ibv_get_pkey_index"}
+
+// cGetPKeyIndex is C's function of infiniband/verbs.h: int ibv_get_pkey_index(struct
+// ibv_context *context, uint8_t port_num, __be16 pkey). The error is errno, where C
+// returns a negative number.
+func cGetPKeyIndex(context *Context, portNum uint8, pKey BE16) (int32, error) {
+	result, err := symbolGetPKeyIndex.Minus(4, uintptr(unsafe.Pointer(context)), uintptr(portNum), uintptr(pKey))
+	return int32(result), err
+}
+
+var symbolRegMRIova2 = clib.Function{Library: &cLibrary, Name: "ibv_reg_mr_iova2"}
+
+// cRegMRIova2 is C's function of infiniband/verbs.h: struct ibv_mr
+// *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+// unsigned int access). The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func cRegMRIova2(pd *PD, addr uintptr, length uint64, iova uint64, access AccessFlags) (*MR, error) {
+	result, err := symbolRegMRIova2.Null(uintptr(unsafe.Pointer(pd)), addr, uintptr(length), uintptr(iova), clib.Word(access))
+	return clib.At[MR](result), err
+}
+
+var symbolRegMRIOVA = clib.Function{Library: &cLibrary, Name: "ibv_reg_mr_iova"}
+
+// cRegMRIOVA is C's function of infiniband/verbs.h: struct ibv_mr
+// *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int
+// access). The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func cRegMRIOVA(pd *PD, addr uintptr, length uint64, iova uint64, access AccessFlags) (*MR, error) {
+	result, err := symbolRegMRIOVA.Null(uintptr(unsafe.Pointer(pd)), addr, uintptr(length), uintptr(iova), uintptr(int32(access)))
+	return clib.At[MR](result), err
+}
+
+var symbolRegDMABufMR = clib.Function{Library: &cLibrary, Name: "ibv_reg_dmabuf_mr", Since: "34.0"}
+
+// cRegDMABufMR is C's function of infiniband/verbs.h, since rdma-core 34.0: struct
+// ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset, size_t length, uint64_t
+// iova, int fd, int access). The error is errno, where C returns NULL.
+func cRegDMABufMR(pd *PD, offset uint64, length uint64, iova uint64, fd int32, access AccessFlags) (*MR, error) {
+	result, err := symbolRegDMABufMR.Null(uintptr(unsafe.Pointer(pd)), uintptr(offset), uintptr(length), uintptr(iova), uintptr(fd), uintptr(int32(access)))
+	return clib.At[MR](result), err
+}
+
+var symbolRegMREx = clib.Function{Library: &cLibrary, Name: "ibv_reg_mr_ex", Since: "59.0"}
+
+// cRegMREx is C's function of infiniband/verbs.h, since rdma-core 59.0: struct ibv_mr
+// *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *mr_init_attr). The error
+// is errno, where C returns NULL.
+func cRegMREx(pd *PD, mrInitAttr *MRInitAttr) (*MR, error) {
+	result, err := symbolRegMREx.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(mrInitAttr)))
+	return clib.At[MR](result), err
+}
+
+var symbolDMExportDMABufFD = clib.Function{Library: &cLibrary, Name: "ibv_dm_export_dmabuf_fd", Since: "62.0"}
+
+// cDMExportDMABufFD is C's function of infiniband/verbs.h, since rdma-core 62.0: int
+// ibv_dm_export_dmabuf_fd(struct ibv_dm *dm). The error is errno, where C returns a
+// negative number.
+func cDMExportDMABufFD(dm *DM) (int32, error) {
+	result, err := symbolDMExportDMABufFD.Minus(4, uintptr(unsafe.Pointer(dm)))
+	return int32(result), err
+}
+
+var symbolQueryCompCntrCaps = clib.Function{Library: &cLibrary, Name: "_ibv_query_comp_cntr_caps", Since: "65.0"}
+
+// cQueryCompCntrCaps is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// _ibv_query_comp_cntr_caps(struct ibv_context *context, struct ibv_comp_cntr_caps
+// *caps, size_t caps_size). The error is what C returns, where that is not 0.
+func cQueryCompCntrCaps(context *Context, caps *CompCntrCaps, capsSize uint64) error {
+	return symbolQueryCompCntrCaps.Errno(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(caps)), uintptr(capsSize))
+}
+
+var symbolCreateCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_create_comp_cntr", Since: "65.0"}
+
+// cCreateCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: struct
+// ibv_comp_cntr *ibv_create_comp_cntr(struct ibv_context *context, struct
+// ibv_comp_cntr_init_attr *cc_attr). The error is errno, where C returns NULL.
+func cCreateCompCntr(context *Context, ccAttr *CompCntrInitAttr) (*CompCntr, error) {
+	result, err := symbolCreateCompCntr.Null(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(ccAttr)))
+	return clib.At[CompCntr](result), err
+}
+
+var symbolDestroyCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_destroy_comp_cntr", Since: "65.0"}
+
+// cDestroyCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_destroy_comp_cntr(struct ibv_comp_cntr *comp_cntr). The error is what C returns,
+// where that is not 0.
+func cDestroyCompCntr(compCntr *CompCntr) error {
+	return symbolDestroyCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)))
+}
+
+var symbolSetCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_set_comp_cntr", Since: "65.0"}
+
+// cSetCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_set_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value). The error is what
+// C returns, where that is not 0.
+func cSetCompCntr(compCntr *CompCntr, value uint64) error {
+	return symbolSetCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(value))
+}
+
+var symbolSetErrCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_set_err_comp_cntr", Since: "65.0"}
+
+// cSetErrCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_set_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t value). The error is
+// what C returns, where that is not 0.
+func cSetErrCompCntr(compCntr *CompCntr, value uint64) error {
+	return symbolSetErrCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(value))
+}
+
+var symbolIncCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_inc_comp_cntr", Since: "65.0"}
+
+// cIncCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_inc_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount). The error is
+// what C returns, where that is not 0.
+func cIncCompCntr(compCntr *CompCntr, amount uint64) error {
+	return symbolIncCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(amount))
+}
+
+var symbolIncErrCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_inc_err_comp_cntr", Since: "65.0"}
+
+// cIncErrCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_inc_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t amount). The error is
+// what C returns, where that is not 0.
+func cIncErrCompCntr(compCntr *CompCntr, amount uint64) error {
+	return symbolIncErrCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(amount))
+}
+
+var symbolReadCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_read_comp_cntr", Since: "65.0"}
+
+// cReadCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_read_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value). The error is
+// what C returns, where that is not 0.
+func cReadCompCntr(compCntr *CompCntr, value *uint64) error {
+	return symbolReadCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(unsafe.Pointer(value)))
+}
+
+var symbolReadErrCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_read_err_comp_cntr", Since: "65.0"}
+
+// cReadErrCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_read_err_comp_cntr(struct ibv_comp_cntr *comp_cntr, uint64_t *value). The error
+// is what C returns, where that is not 0.
+func cReadErrCompCntr(compCntr *CompCntr, value *uint64) error {
+	return symbolReadErrCompCntr.Errno(uintptr(unsafe.Pointer(compCntr)), uintptr(unsafe.Pointer(value)))
+}
+
+var symbolAllocBuf = clib.Function{Library: &cLibrary, Name: "ibv_alloc_buf", Since: "64.0"}
+
+// cAllocBuf is C's function of infiniband/verbs.h, since rdma-core 64.0: void
+// *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **buf). The error is
+// errno, where C returns NULL.
+func cAllocBuf(pd *PD, size uint64, buf **Buf) (uintptr, error) {
+	result, err := symbolAllocBuf.Null(uintptr(unsafe.Pointer(pd)), uintptr(size), uintptr(unsafe.Pointer(buf)))
+	return result, err
+}
+
+var symbolExportBufDMABufFD = clib.Function{Library: &cLibrary, Name: "ibv_export_buf_dmabuf_fd", Since: "65.0"}
+
+// cExportBufDMABufFD is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_export_buf_dmabuf_fd(struct ibv_buf *buf). The error is errno, where C returns a
+// negative number.
+func cExportBufDMABufFD(buf *Buf) (int32, error) {
+	result, err := symbolExportBufDMABufFD.Minus(4, uintptr(unsafe.Pointer(buf)))
+	return int32(result), err
+}
+
+var symbolFreeBuf = clib.Function{Library: &cLibrary, Name: "ibv_free_buf", Since: "64.0"}
+
+// cFreeBuf is C's function of infiniband/verbs.h, since rdma-core 64.0: void
+// ibv_free_buf(struct ibv_buf *buf). C reports no failure: the error says that there is
+// no such function.
+func cFreeBuf(buf *Buf) error {
+	return symbolFreeBuf.Void(uintptr(unsafe.Pointer(buf)))
+}
+
+var symbolRegBufMR = clib.Function{Library: &cLibrary, Name: "ibv_reg_buf_mr", Since: "64.0"}
+
+// cRegBufMR is C's function of infiniband/verbs.h, since rdma-core 64.0: struct ibv_mr
+// *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf, void *addr, size_t length,
+// int access). The error is errno, where C returns NULL.
+//
+//go:uintptrescapes
+func cRegBufMR(pd *PD, buf *Buf, addr uintptr, length uint64, access AccessFlags) (*MR, error) {
+	result, err := symbolRegBufMR.Null(uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(buf)), addr, uintptr(length), uintptr(int32(access)))
+	return clib.At[MR](result), err
+}
+
+var symbolAllocDMAH = clib.Function{Library: &cLibrary, Name: "ibv_alloc_dmah", Since: "59.0"}
+
+// cAllocDMAH is C's function of infiniband/verbs.h, since rdma-core 59.0: struct
+// ibv_dmah *ibv_alloc_dmah(struct ibv_context *context, struct ibv_dmah_init_attr
+// *attr). The error is errno, where C returns NULL.
+func cAllocDMAH(context *Context, attr *DMAHInitAttr) (*DMAH, error) {
+	result, err := symbolAllocDMAH.Null(uintptr(unsafe.Pointer(context)), uintptr(unsafe.Pointer(attr)))
+	return clib.At[DMAH](result), err
+}
+
+var symbolDeallocDMAH = clib.Function{Library: &cLibrary, Name: "ibv_dealloc_dmah", Since: "59.0"}
+
+// cDeallocDMAH is C's function of infiniband/verbs.h, since rdma-core 59.0: int
+// ibv_dealloc_dmah(struct ibv_dmah *dmah). The error is what C returns, where that is
+// not 0.
+func cDeallocDMAH(dmah *DMAH) error {
+	return symbolDeallocDMAH.Errno(uintptr(unsafe.Pointer(dmah)))
+}
+
+var symbolQPAttachCompCntr = clib.Function{Library: &cLibrary, Name: "ibv_qp_attach_comp_cntr", Since: "65.0"}
+
+// cQPAttachCompCntr is C's function of infiniband/verbs.h, since rdma-core 65.0: int
+// ibv_qp_attach_comp_cntr(struct ibv_qp *qp, struct ibv_comp_cntr *comp_cntr, struct
+// ibv_qp_attach_comp_cntr_attr *attr). The error is what C returns, where that is not
+// 0.
+func cQPAttachCompCntr(qp *QP, compCntr *CompCntr, attr *QPAttachCompCntrAttr) error {
+	return symbolQPAttachCompCntr.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(compCntr)), uintptr(unsafe.Pointer(attr)))
+}
+
+var symbolQueryQPDataInOrder = clib.Function{Library: &cLibrary, Name: "ibv_query_qp_data_in_order", Since: "36.0"}
+
+// cQueryQPDataInOrder is C's function of infiniband/verbs.h, since rdma-core 36.0: int
+// ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op, uint32_t flags).
+// C reports no failure: the error says that there is no such function.
+func cQueryQPDataInOrder(qp *QP, op WROpcode, flags uint32) (int32, error) {
+	result, err := symbolQueryQPDataInOrder.Value(uintptr(unsafe.Pointer(qp)), clib.Word(op), clib.Word(flags))
+	return int32(result), err
+}
+
+var symbolIsForkInitialized = clib.Function{Library: &cLibrary, Name: "ibv_is_fork_initialized", Since: "35.0"}
+
+// cIsForkInitialized is C's function of infiniband/verbs.h, since rdma-core 35.0: enum
+// ibv_fork_status ibv_is_fork_initialized(void). C reports no failure: the error says
+// that there is no such function.
+func cIsForkInitialized() (ForkStatus, error) {
+	result, err := symbolIsForkInitialized.Value()
+	return ForkStatus(result), err
+}
+
+var symbolSetECE = clib.Function{Library: &cLibrary, Name: "ibv_set_ece"}
+
+// cSetECE is C's function of infiniband/verbs.h: int ibv_set_ece(struct ibv_qp *qp,
+// struct ibv_ece *ece). The error is what C returns, where that is not 0.
+func cSetECE(qp *QP, ece *ECE) error {
+	return symbolSetECE.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(ece)))
+}
+
+var symbolQueryECE = clib.Function{Library: &cLibrary, Name: "ibv_query_ece"}
+
+// cQueryECE is C's function of infiniband/verbs.h: int ibv_query_ece(struct ibv_qp *qp,
+// struct ibv_ece *ece). The error is what C returns, where that is not 0.
+func cQueryECE(qp *QP, ece *ECE) error {
+	return symbolQueryECE.Errno(uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(ece)))
 }

@@ -133,6 +133,8 @@ type Function struct {
 	Line   int         `json:"line"`
 	Result *Type       `json:"result"`
 	Params []Parameter `json:"params"`
+	// Variadic tells that any number of arguments may follow.
+	Variadic bool `json:"variadic,omitempty"`
 	// ShadowedByMacro tells that C code naming the function gets a macro.
 	ShadowedByMacro bool `json:"shadowed_by_macro,omitempty"`
 }

@@ -36,6 +36,7 @@ func (r *reader) function(d *cc.Declarator) {
 		}
 		f.Params = append(f.Params, abi.Parameter{Name: p.Name(), Type: r.typ(p.Type(), d)})
 	}
+	f.Variadic = t.IsVariadic()
 	_, f.ShadowedByMacro = r.ast.Macros[d.Name()]
 	r.facts.Functions = append(r.facts.Functions, f)
 }

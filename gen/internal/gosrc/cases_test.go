@@ -139,8 +139,8 @@ func TestInexpressible(t *testing.T) {
 		require.NoError(t, err, c.text)
 		if assert.Len(t, left, 3, c.text) {
 			assert.ErrorContains(t, left[0].Why, c.want)
-			assert.Contains(t, left[1].Record+left[2].Record, "union v")
-			assert.Contains(t, left[1].Record+left[2].Record, "struct w")
+			assert.Contains(t, left[1].What+left[2].What, "union v")
+			assert.Contains(t, left[1].What+left[2].What, "struct w")
 		}
 		source := ""
 		for _, text := range files {

@@ -56,6 +56,7 @@ func (f *file) render(opts Options) ([]byte, error) {
 	if opts.Import != nil {
 		out.ImportName(opts.Import.Path, opts.Import.Name)
 	}
+	out.ImportName(clib, "clib")
 	for _, d := range f.from.decls {
 		if !f.keys[d.key] {
 			continue

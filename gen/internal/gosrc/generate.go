@@ -31,6 +31,11 @@ type Options struct {
 	Everywhere bool
 	// Import is a package that has some of the declarations already, or nil.
 	Import *Import
+	// Library is the soname of the library that exports the header's functions, or "":
+	// then no functions are written.
+	Library string
+	// Unexported tells that the functions are for other files of the package only.
+	Unexported bool
 	// LeftOut, if it is not nil, is told of what could not be written.
 	LeftOut func(LeftOut)
 }
@@ -54,7 +59,11 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		if err != nil {
 			return err
 		}
-		outputs[i], left[i], err = leaveOut(targets[i], func(facts *abi.Facts) (*output, error) { return declare(facts, table, opts.Import, over) })
+		calls, err := opts.calls()
+		if err != nil {
+			return err
+		}
+		outputs[i], left[i], err = leaveOut(targets[i], func(facts *abi.Facts) (*output, error) { return declare(facts, table, opts.Import, over, calls) })
 		if err != nil {
 			return fmt.Errorf("writing Go for %s/%s: %w", targets[i].GOOS, targets[i].GOARCH, err)
 		}
@@ -106,25 +115,35 @@ func each(n int, do func(i int) error) error {
 type output struct {
 	decls []decl
 	text  map[string]string
+	left  []LeftOut // functions
+}
+
+// calls is how the functions are called, or nil if none are.
+func (o Options) calls() (*calls, error) {
+	if o.Library == "" {
+		return nil, nil
+	}
+	table, err := parseConventions(conventionsText)
+	return &calls{library: o.Library, unexported: o.Unexported, conventions: table}, err
 }
 
 // declare writes all declarations of one target.
-func declare(facts *abi.Facts, table *words, from *Import, over *overview) (out *output, err error) {
+func declare(facts *abi.Facts, table *words, from *Import, over *overview, calls *calls) (out *output, err error) {
 	// A file of facts is input too, and no input may end the program.
 	defer func() {
 		if r := recover(); r != nil {
 			out, err = nil, fmt.Errorf("facts that make no sense: %v", r)
 		}
 	}()
-	s, err := newScope(facts, table, from, over)
+	s, err := newScope(facts, table, from, over, calls != nil)
 	if err != nil {
 		return nil, err
 	}
-	w := &writer{scope: s, viewable: map[string]bool{}, needs: map[string]bool{}}
+	w := &writer{scope: s, calls: calls, viewable: map[string]bool{}, needs: map[string]bool{}}
 	if err := w.all(); err != nil {
 		return nil, err
 	}
-	out = &output{decls: w.decls, text: map[string]string{}}
+	out = &output{decls: w.decls, text: map[string]string{}, left: w.left}
 	for _, d := range w.decls {
 		if _, twice := out.text[d.key]; twice {
 			return nil, fmt.Errorf("%s is declared twice", d.key)
@@ -173,7 +192,7 @@ func (w *writer) all() error {
 		}
 	}
 	w.support()
-	return nil
+	return w.allFunctions()
 }
 
 // undefined writes a record that the headers declare and do not define.

@@ -25,7 +25,7 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	}
 	for _, f := range p.Facts {
 		if f.Target() == target.Target() {
-			return newScope(f, words, nil, overviewOf(p.Facts))
+			return newScope(f, words, nil, overviewOf(p.Facts), true)
 		}
 	}
 	return nil, nil
@@ -33,8 +33,8 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 
 // Redeclared lists by Go name what a package declares for some of the targets
 // although the imported one has a declaration of it, because C has it otherwise
-// there: as in another release.
-func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
+// there: as in another release. withCalls tells that the package has functions.
+func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) ([]string, error) {
 	lists := make([][]string, len(targets))
 	over := overviewOf(targets)
 	err := each(len(targets), func(i int) error {
@@ -42,7 +42,7 @@ func (p *Import) Redeclared(targets []*abi.Facts) ([]string, error) {
 		if err != nil {
 			return err
 		}
-		s, err := newScope(targets[i], table, p, over)
+		s, err := newScope(targets[i], table, p, over, withCalls)
 		if err != nil {
 			return err
 		}

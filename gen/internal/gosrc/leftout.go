@@ -10,9 +10,10 @@ import (
 )
 
 // LeftOut is a record that was not written, for Go cannot express it, or has a
-// member by value that was not. A pointer to it becomes one to an opaque type.
+// member by value that was not: a pointer to it becomes one to an opaque type. Or
+// it is a function that Go cannot call.
 type LeftOut struct {
-	Record string // as an error says where it is: "x.h:3: struct s"
+	What   string // as an error says where it is: "x.h:3: struct s"
 	Target string
 	Why    error
 }
@@ -40,6 +41,9 @@ func leaveOut(facts *abi.Facts, declare func(*abi.Facts) (*output, error)) (out 
 		out, err = declare(facts)
 		var failed recordErrors
 		if !errors.As(err, &failed) {
+			if err == nil {
+				left = append(left, out.left...)
+			}
 			return out, left, err
 		}
 		rest := *facts
@@ -47,7 +51,7 @@ func leaveOut(facts *abi.Facts, declare func(*abi.Facts) (*output, error)) (out 
 		for _, one := range failed {
 			r := one.record
 			at := placeOf(r)
-			left = append(left, LeftOut{Record: at, Target: facts.Target(), Why: one.err})
+			left = append(left, LeftOut{What: at, Target: facts.Target(), Why: one.err})
 			rest.Records[slices.Index(rest.Records, r)] = &abi.Record{
 				Name: r.Name, Kind: r.Kind, Typedef: r.Typedef, Header: r.Header, Line: r.Line, Opaque: true,
 			}

@@ -12,6 +12,8 @@ import (
 // writer collects the Go declarations of one target.
 type writer struct {
 	*scope
+	calls    *calls // nil if no functions are called
+	left     []LeftOut
 	decls    []decl
 	viewable map[string]bool // Go types that are found at addresses
 	needs    map[string]bool // parts of the support that are used
@@ -250,6 +252,7 @@ func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error)
 	case inner.Kind == abi.FuncPtr:
 		path = b.w.unique(path+"Func", c)
 		b.w.funcType(path, f, inner, b.cName)
+		b.w.callMethod(path, f, inner, b.path, at)
 	}
 	typ, err := b.w.goType(f.Type, path, at, bytes)
 	if err != nil {

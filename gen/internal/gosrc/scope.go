@@ -34,7 +34,7 @@ type scope struct {
 
 // newScope names what the facts declare, one target of several. from is a package that may
 // have some of it already, or nil.
-func newScope(f *abi.Facts, w *words, from *Import, over *overview) (*scope, error) {
+func newScope(f *abi.Facts, w *words, from *Import, over *overview, withCalls bool) (*scope, error) {
 	if f.PointerSize != 4 && f.PointerSize != 8 {
 		return nil, fmt.Errorf("pointers of %d bytes", f.PointerSize)
 	}
@@ -79,6 +79,9 @@ func newScope(f *abi.Facts, w *words, from *Import, over *overview) (*scope, err
 			s.want(r)
 		}
 	}
+	if withCalls {
+		s.wantCalled()
+	}
 	s.nameTypes()
 	return s, nil
 }
@@ -103,6 +106,49 @@ func (s *scope) want(r *abi.Record) {
 	s.wanted[r] = true
 	for _, f := range r.Fields {
 		s.wantType(f.Type)
+	}
+}
+
+// wantCalled marks the types that functions need, so that Go can call them.
+func (s *scope) wantCalled() {
+	for _, f := range s.functions() {
+		s.wantSignature(f.Result)
+		for _, p := range f.Params {
+			s.wantSignature(p.Type)
+		}
+	}
+	for before := -1; before < len(s.wanted); { // what is wanted may have such members, too
+		before = len(s.wanted)
+		for _, r := range s.sortedRecords() {
+			s.wantMembers(r)
+		}
+	}
+}
+
+// wantMembers marks the types that the functions need which members point to.
+func (s *scope) wantMembers(r *abi.Record) {
+	for _, f := range r.Fields {
+		t := f.Type
+		for t != nil && (t.Kind == abi.Array || t.Kind == abi.Pointer) {
+			t = t.Elem
+		}
+		switch {
+		case t == nil || retired(f):
+		case t.Anon != nil:
+			s.wantMembers(t.Anon)
+		case t.Kind == abi.FuncPtr && t.Elem.Kind == abi.Func:
+			s.wantSignature(t.Elem.Result)
+			for _, p := range t.Elem.Params {
+				s.wantSignature(p)
+			}
+		}
+	}
+}
+
+// wantSignature marks what a parameter or a result points to.
+func (s *scope) wantSignature(t *abi.Type) {
+	if t != nil && !t.IsRecord() { // those by value are not called
+		s.wantType(t)
 	}
 }
 

@@ -20,7 +20,7 @@ func TestWordsAreUsed(t *testing.T) {
 		table, err := parseWords(text)
 		require.NoError(t, err)
 		for _, facts := range []*abi.Facts{newest(t), factsFor(t, "freebsd-15", "freebsd/amd64/freebsd")} {
-			_, err = declare(facts, table, nil, &overview{})
+			_, err = declare(facts, table, nil, &overview{}, nil)
 			require.NoError(t, err)
 		}
 		return table.stale()
@@ -37,7 +37,7 @@ func TestWordsAreUsed(t *testing.T) {
 // has most of it once more, in enumerations that say so.
 func TestWordsCoverTheLibrary(t *testing.T) {
 	table := mustWords(t)
-	_, err := declare(newest(t), table, nil, &overview{})
+	_, err := declare(newest(t), table, nil, &overview{}, nil)
 	require.NoError(t, err)
 	for key := range table.used {
 		if !strings.HasPrefix(strings.ToLower(key), "ib_uverbs_") {
