@@ -80,7 +80,7 @@ lint: ## gofmt, go vet for every target, staticcheck
 		if [ -n "$$files" ]; then echo "not formatted:" $$files >&2; exit 1; fi
 	@set -e; for target in $(TARGETS); do \
 		printf '\n== go vet %s\n' $$target; \
-		packages="./ibv/... ./examples/... ./test/..."; \
+		packages="./clib/... ./internal/... ./ibv/... ./examples/... ./test/..."; \
 		case $$target in linux/amd64 | darwin/arm64 | windows/amd64) packages=./...;; esac; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) $$packages; \
 		case $$target in freebsd/*) \
@@ -97,7 +97,7 @@ check: ## the generated declarations are what the installed headers say
 
 # What runs beside C: the build modes and both toolchains matter there. The generator is plain Go, and its tests compare it
 # with C compilers for minutes, so they run once; its parallel part runs under the race detector too.
-binding = ./ibv/... ./headers/...
+binding = ./clib/... ./internal/... ./ibv/... ./headers/...
 
 test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=0"
@@ -105,7 +105,7 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 go test $(binding)
 	$(step) "go test -race"
-	@CGO_ENABLED=1 go test -race -cover -coverpkg=./ibv/... $(binding)
+	@CGO_ENABLED=1 go test -race -cover -coverpkg=./clib/...,./internal/...,./ibv/... $(binding)
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test, pointer checks (checkptr)"
 	@go test -gcflags=all=-d=checkptr $(binding)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -237,8 +236,7 @@ func TestGenerateFromFacts(t *testing.T) {
 // and each system has a file for the rest. The packages compile for all.
 func TestSystemsShareAPackage(t *testing.T) {
 	t.Parallel()
-	module := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(module, "go.mod"), []byte("module example.org/bindings\n\ngo 1.26\n"), 0o644))
+	module := newModule(t)
 	for _, release := range []string{"65.0", "freebsd-15"} {
 		gen(t, "generate", "-facts", "../headers/facts/"+release+".json.gz", "-o", module)
 	}
@@ -261,9 +259,6 @@ func TestSystemsShareAPackage(t *testing.T) {
 	for _, target := range []struct{ os, arch, tags string }{
 		{"freebsd", "arm64", ""}, {"linux", "arm64", "musl"}, {"linux", "arm64", ""}, {"darwin", "arm64", ""}, {"windows", "amd64", ""},
 	} {
-		vet := exec.Command("go", "vet", "-tags", target.tags, "./...")
-		vet.Dir, vet.Env = module, append(os.Environ(), "GOOS="+target.os, "GOARCH="+target.arch, "CGO_ENABLED=0")
-		out, err := vet.CombinedOutput()
-		require.NoError(t, err, "%v:\n%s", target, out)
+		goCommand(t, module, target.os+"/"+target.arch, "vet", "-tags", target.tags, "./...")
 	}
 }
