@@ -3,7 +3,6 @@ package ibv
 import (
 	"math"
 	"syscall"
-	"unsafe"
 )
 
 // CreateAH makes an address handle, as ibv_create_ah(3) does: where a send on a
@@ -22,11 +21,11 @@ func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	}
 	c := new(AHAttr)
 	*c = *attr
-	ah, err := callPointer(act, "ibv_create_ah", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
+	ah, err := cCreateAH(pd, c)
 	if err != nil {
-		return nil, explainWith(err, func() []string { return pd.Context.wrongWay(attr) })
+		return nil, explainWith(act.from(err), func() []string { return pd.Context.wrongWay(attr) })
 	}
-	return pointerTo[AH](ah), nil
+	return ah, nil
 }
 
 // CreateAHTo makes an address handle for the port that has the GID dgid, from
@@ -50,5 +49,5 @@ func (pd *PD) CreateAHTo(port, sgidIndex uint32, dgid GID) (*AH, error) {
 
 // Close destroys the address handle, as ibv_destroy_ah(3) does.
 func (ah *AH) Close() error {
-	return callInt(ah.Context.action("destroy address handle", closeHints), "ibv_destroy_ah", uintptr(unsafe.Pointer(ah)))
+	return ah.Context.action("destroy address handle", closeHints).from(cDestroyAH(ah))
 }

@@ -9,7 +9,7 @@ import (
 // Close closes the device, as ibv_close_device(3) does. Everything made from
 // it must be closed before, and nothing of it may be used afterwards.
 func (ctx *Context) Close() error {
-	return callInt(ctx.action("close RDMA device", closeHints), "ibv_close_device", uintptr(unsafe.Pointer(ctx)))
+	return ctx.action("close RDMA device", closeHints).from(cCloseDevice(ctx))
 }
 
 // action names the device in the errors of an operation.
@@ -21,8 +21,8 @@ func (ctx *Context) action(op string, hints map[syscall.Errno]string) action {
 // ibv_query_device(3) does. It may be called from any goroutine.
 func (ctx *Context) QueryDevice() (DeviceAttr, error) {
 	attr := new(DeviceAttr)
-	err := callInt(ctx.action("query RDMA device", nil), "ibv_query_device", uintptr(unsafe.Pointer(ctx)), uintptr(unsafe.Pointer(attr)))
-	return *attr, err
+	err := cQueryDevice(ctx, attr)
+	return *attr, ctx.action("query RDMA device", nil).from(err)
 }
 
 // QueryPort asks for the state and the properties of a port, as
@@ -35,11 +35,8 @@ func (ctx *Context) QueryPort(port uint32) (PortAttr, error) {
 		return PortAttr{}, err
 	}
 	attr := new(PortAttr)
-	if done, err := ctx.queryWholePort(act, port, attr); done {
-		return *attr, err
-	}
-	err := callInt(act, "ibv_query_port", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)))
-	return *attr, err
+	err := ctx.queryPort(uint8(port), attr)
+	return *attr, act.from(err)
 }
 
 // limit is an attribute of a new object, and how much of it the device can do.

@@ -1,8 +1,6 @@
 package ibv
 
-// queryWholePort does nothing: FreeBSD's struct is still the one that the symbol
-// fills. Its macro only clears what an older library leaves alone, and a new
+// queryPort is C's macro ibv_query_port. FreeBSD's struct is still the one that the
+// symbol fills: the macro only clears what an older library leaves alone, and a new
 // struct of Go's is clear.
-func (ctx *Context) queryWholePort(action, uint32, *PortAttr) (done bool, err error) {
-	return false, nil
-}
+func (ctx *Context) queryPort(port uint8, attr *PortAttr) error { return cQueryPort(ctx, port, attr) }

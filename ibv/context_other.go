@@ -4,13 +4,12 @@ package ibv
 
 import "unsafe"
 
-// queryWholePort is C's macro ibv_query_port, which passes the size of its
-// struct; the symbol of that name fills a shorter one, from before there was a
-// size. It reports whether the library and the provider have the operation.
-func (ctx *Context) queryWholePort(act action, port uint32, attr *PortAttr) (done bool, err error) {
-	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryPort))
-	if fn == 0 {
-		return false, nil
+// queryPort is C's macro ibv_query_port, which passes the size of its struct; the
+// symbol of that name fills a shorter one, from before there was a size.
+func (ctx *Context) queryPort(port uint8, attr *PortAttr) error {
+	if fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryPort)); fn != 0 {
+		return VerbsContextQueryPortFunc(fn).call(ctx, port, attr, uint64(unsafe.Sizeof(*attr)))
 	}
-	return true, callSlot(act, fn, uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(unsafe.Pointer(attr)), unsafe.Sizeof(*attr))
+	// Safe: the shorter struct is the beginning of this one.
+	return cQueryPort(ctx, port, (*CompatIbvPortAttr)(unsafe.Pointer(attr)))
 }

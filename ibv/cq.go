@@ -17,19 +17,19 @@ func (ctx *Context) CreateCQ(entries int) (*CQ, error) {
 	if entries <= 0 || entries > math.MaxInt32 {
 		return nil, act.invalid("it cannot have %d entries", entries)
 	}
-	cq, err := callPointer(act, "ibv_create_cq", uintptr(unsafe.Pointer(ctx)), uintptr(entries), 0, 0, 0)
+	cq, err := cCreateCQ(ctx, int32(entries), 0, nil, 0)
 	if err != nil {
-		return nil, ctx.explainLimits(err, func(device *DeviceAttr) []limit {
+		return nil, ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
 			return []limit{{"the number of entries", uint32(entries), device.MaxCQE}}
 		})
 	}
-	return pointerTo[CQ](cq), nil
+	return cq, nil
 }
 
 // Close destroys the completion queue, as ibv_destroy_cq(3) does. The queue
 // pairs that use it must be closed before.
 func (cq *CQ) Close() error {
-	return callInt(cq.Context.action("destroy completion queue", closeHints), "ibv_destroy_cq", uintptr(unsafe.Pointer(cq)))
+	return cq.Context.action("destroy completion queue", closeHints).from(cDestroyCQ(cq))
 }
 
 // Poll takes up to len(wcs) completions off the queue, oldest first, as

@@ -9,7 +9,7 @@ import (
 	"syscall"
 	"unsafe"
 
-	"github.com/goverbs/goverbs/internal/dl"
+	"github.com/goverbs/goverbs/clib"
 )
 
 // DeviceList is the RDMA devices of the machine at one moment. It is C's
@@ -17,7 +17,7 @@ import (
 // that were opened stay valid until their contexts are closed too.
 type DeviceList struct {
 	devices []*Device
-	array   uintptr
+	array   **Device
 }
 
 // Devices lists the RDMA devices of the machine. An empty list is no error.
@@ -28,20 +28,19 @@ func Devices() (*DeviceList, error) {
 	}}
 	// int32 as C's int is; libibverbs writes the number of devices here.
 	count := new(int32)
-	const verb = "ibv_get_device_list"
-	if _, err := symbol(verb); errors.Is(err, dl.ErrNoSymbol) {
+	array, err := cGetDeviceList(count)
+	if errors.Is(err, clib.ErrNoFunction) {
 		return nil, fmt.Errorf("ibv: list RDMA devices: %w: what was loaded is another library, see GOVERBS_LIBIBVERBS: %w", ErrNoLibrary, err)
 	}
-	array, err := callPointer(act, verb, uintptr(unsafe.Pointer(count)))
 	if err != nil {
 		if f := exhausted(); f != nil {
 			return nil, act.because(f.errno, "%s", f.text)
 		}
-		return nil, err
+		return nil, act.from(err)
 	}
 	list := &DeviceList{array: array}
 	// Safe: C says that count pointers are there, and they stay until Close.
-	list.devices = append(list.devices, unsafe.Slice(*(***Device)(unsafe.Pointer(&array)), *count)...)
+	list.devices = append(list.devices, unsafe.Slice(array, *count)...)
 	return list, nil
 }
 
@@ -52,17 +51,11 @@ func (l *DeviceList) All() []*Device { return l.devices }
 // second time.
 func (l *DeviceList) Close() error {
 	array := l.array
-	l.array, l.devices = 0, nil
-	if array == 0 {
+	l.array, l.devices = nil, nil
+	if array == nil {
 		return nil
 	}
-	fn, err := symbol("ibv_free_device_list")
-	if err != nil {
-		return err
-	}
-	// The function returns nothing, so whatever it seems to return is no error.
-	dl.Call(fn, array)
-	return nil
+	return action{op: "free the list of RDMA devices"}.from(cFreeDeviceList(array))
 }
 
 // String is the kernel's name for the device, such as mlx5_0 or rxe0.
@@ -89,10 +82,10 @@ type fault struct {
 // closes the context.
 func (d *Device) Open() (*Context, error) {
 	act := action{op: fmt.Sprintf("open RDMA device %q", d)}
-	// Safe: libibverbs keeps the device for as long as the context lives.
-	ctx, err := callPointer(act, "ibv_open_device", uintptr(unsafe.Pointer(d)))
+	// libibverbs keeps the device for as long as the context lives.
+	ctx, err := cOpenDevice(d)
 	if err == nil {
-		return pointerTo[Context](ctx), nil
+		return ctx, nil
 	}
 	// libibverbs tries other files too, and gives the last one's errno.
 	f := exhausted()
@@ -102,7 +95,7 @@ func (d *Device) Open() (*Context, error) {
 	if f != nil {
 		return nil, act.because(f.errno, "%s", f.text)
 	}
-	return nil, err
+	return nil, act.from(err)
 }
 
 // Open opens the device of that name; "" is the first device that has an

@@ -6,7 +6,6 @@ import (
 	"math"
 	"net/netip"
 	"syscall"
-	"unsafe"
 )
 
 // Addr is the GID as the IPv6 address that it is, IPv4 ones mapped.
@@ -60,8 +59,8 @@ func (ctx *Context) QueryGID(port, index uint32) (GID, error) {
 		return GID{}, err
 	}
 	gid := new(GID)
-	err := callInt(act, "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid)))
-	return *gid, err
+	err := cQueryGID(ctx, uint8(port), int32(index), gid)
+	return *gid, act.from(err)
 }
 
 // QueryGIDEntry reads an entry of a port's GID table with its type, as

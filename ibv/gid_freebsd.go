@@ -3,6 +3,8 @@ package ibv
 import (
 	"strconv"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // GIDType is what packets look like that use a GID. FreeBSD's libibverbs has no
@@ -54,8 +56,12 @@ type GIDEntry struct {
 	NdevIfindex uint32
 }
 
-// isRoCEV2 is what ibv_query_gid_type says of an entry for RoCE v2. The library
-// keeps this function for its providers, and its one other answer is for
+// symbolQueryGIDType is int ibv_query_gid_type(struct ibv_context *, uint8_t, unsigned
+// int, enum ibv_gid_type *). The library keeps it for its providers, and no header
+// for programs declares it.
+var symbolQueryGIDType = clib.Function{Library: &cLibrary, Name: "ibv_query_gid_type"}
+
+// isRoCEV2 is what it says of an entry for RoCE v2. Its one other answer is for
 // InfiniBand and for RoCE v1.
 const isRoCEV2 = 1
 
@@ -66,14 +72,14 @@ func (ctx *Context) queryGIDEntry(act action, port, index uint32) (GIDEntry, err
 		return GIDEntry{}, err
 	}
 	gid, version := new(GID), new(int32)
-	if err := callInt(act, "ibv_query_gid", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(gid))); err != nil {
-		return GIDEntry{}, err
+	if err := cQueryGID(ctx, uint8(port), int32(index), gid); err != nil {
+		return GIDEntry{}, act.from(err)
 	}
 	if gid.IsZero() {
 		return GIDEntry{}, act.failed(noEntry)
 	}
-	if err := callInt(act, "ibv_query_gid_type", uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(version))); err != nil {
-		return GIDEntry{}, err
+	if err := symbolQueryGIDType.Errno(uintptr(unsafe.Pointer(ctx)), uintptr(port), uintptr(index), uintptr(unsafe.Pointer(version))); err != nil {
+		return GIDEntry{}, act.from(err)
 	}
 	entry := GIDEntry{GID: *gid, GIDIndex: index, PortNum: port}
 	switch {

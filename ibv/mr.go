@@ -23,20 +23,10 @@ func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 		return nil, act.invalid("a memory region has at least one byte")
 	}
 	// Safe: buf escapes to the heap, which does not move, and is kept below.
-	start := unsafe.Pointer(unsafe.SliceData(buf))
-	// C's ibv_reg_mr is a macro for this symbol, with the address for an iova;
-	// optional access flags are handled by it alone.
-	var addr uintptr
-	var err error
-	if hasSymbol("ibv_reg_mr_iova2") {
-		addr, err = callPointer(act, "ibv_reg_mr_iova2", uintptr(unsafe.Pointer(pd)), uintptr(start), uintptr(len(buf)), uintptr(start), uintptr(access))
-	} else {
-		addr, err = callPointer(act, "ibv_reg_mr", uintptr(unsafe.Pointer(pd)), uintptr(start), uintptr(len(buf)), uintptr(access))
-	}
+	mr, err := regMR(pd, unsafe.Pointer(unsafe.SliceData(buf)), uint64(len(buf)), access)
 	if err != nil {
-		return nil, err
+		return nil, act.from(err)
 	}
-	mr := pointerTo[MR](addr)
 	registered.Store(mr, buf)
 	return mr, nil
 }
@@ -48,11 +38,12 @@ func (mr *MR) Close() error {
 	// until afterwards, because until then the device may write to it.
 	buf, kept := registered.LoadAndDelete(mr)
 	defer runtime.KeepAlive(buf)
-	err := callInt(mr.Context.action("deregister memory region", closeHints), "ibv_dereg_mr", uintptr(unsafe.Pointer(mr)))
+	act := mr.Context.action("deregister memory region", closeHints)
+	err := cDeregMR(mr)
 	if err != nil && kept {
 		registered.Store(mr, buf)
 	}
-	return err
+	return act.from(err)
 }
 
 // SGE is a scatter/gather entry for length bytes of the region that start at

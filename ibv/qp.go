@@ -3,7 +3,6 @@ package ibv
 import (
 	"fmt"
 	"syscall"
-	"unsafe"
 )
 
 // CreateQP makes a queue pair in the protection domain, as ibv_create_qp(3)
@@ -25,9 +24,9 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	// A copy, because C writes to it and the caller's may be on a stack that moves.
 	c := new(QPInitAttr)
 	*c = *attr
-	qp, err := callPointer(act, "ibv_create_qp", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
+	qp, err := cCreateQP(pd, c)
 	if err != nil {
-		return nil, pd.Context.explainLimits(err, func(device *DeviceAttr) []limit {
+		return nil, pd.Context.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
 			return []limit{
 				{"Cap.MaxSendWR", attr.Cap.MaxSendWR, device.MaxQPWR}, {"Cap.MaxSendSGE", attr.Cap.MaxSendSGE, device.MaxSGE},
 				{"Cap.MaxRecvWR", attr.Cap.MaxRecvWR, device.MaxQPWR}, {"Cap.MaxRecvSGE", attr.Cap.MaxRecvSGE, device.MaxSGE},
@@ -35,7 +34,7 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 		})
 	}
 	attr.Cap = c.Cap
-	return pointerTo[QP](qp), nil
+	return qp, nil
 }
 
 // checkQP refuses attributes that providers would follow without looking.
@@ -64,7 +63,7 @@ func (pd *PD) checkQP(act action, attr *QPInitAttr) error {
 // Close destroys the queue pair, as ibv_destroy_qp(3) does. What is outstanding
 // on it is dropped without a completion.
 func (qp *QP) Close() error {
-	return callInt(qp.action("destroy", closeHints), "ibv_destroy_qp", uintptr(unsafe.Pointer(qp)))
+	return qp.action("destroy", closeHints).from(cDestroyQP(qp))
 }
 
 // Modify changes the attributes that mask names, as ibv_modify_qp(3) does;
@@ -89,8 +88,8 @@ func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	act.op += fmt.Sprintf(" (%v)", mask)
 	c := new(QPAttr)
 	*c = *attr
-	if err := callInt(act, "ibv_modify_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(c)), uintptr(mask)); err != nil {
-		return qp.explain(err, attr, mask)
+	if err := cModifyQP(qp, c, mask); err != nil {
+		return qp.explain(act.from(err), attr, mask)
 	}
 	return nil
 }
@@ -100,8 +99,8 @@ func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 // any goroutine.
 func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
 	attr, init := new(QPAttr), new(QPInitAttr)
-	err := callInt(qp.action("query", nil), "ibv_query_qp", uintptr(unsafe.Pointer(qp)), uintptr(unsafe.Pointer(attr)), uintptr(mask), uintptr(unsafe.Pointer(init)))
-	return *attr, *init, err
+	err := cQueryQP(qp, attr, mask, init)
+	return *attr, *init, qp.action("query", nil).from(err)
 }
 
 // action names the queue pair in the errors of an operation.

@@ -1,9 +1,6 @@
 package ibv
 
-import (
-	"syscall"
-	"unsafe"
-)
+import "syscall"
 
 // CreateSRQ makes a shared receive queue in the protection domain, as
 // ibv_create_srq(3) does: the queue pairs that are made with it receive into
@@ -16,20 +13,20 @@ func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
 	}
 	c := new(SRQInitAttr)
 	*c = *attr
-	srq, err := callPointer(act, "ibv_create_srq", uintptr(unsafe.Pointer(pd)), uintptr(unsafe.Pointer(c)))
+	srq, err := cCreateSRQ(pd, c)
 	if err != nil {
-		return nil, pd.Context.explainLimits(err, func(device *DeviceAttr) []limit {
+		return nil, pd.Context.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
 			return []limit{{"Attr.MaxWR", attr.Attr.MaxWR, device.MaxSRQWR}, {"Attr.MaxSGE", attr.Attr.MaxSGE, device.MaxSRQSGE}}
 		})
 	}
 	attr.Attr = c.Attr
-	return pointerTo[SRQ](srq), nil
+	return srq, nil
 }
 
 // Close destroys the shared receive queue, as ibv_destroy_srq(3) does. The
 // queue pairs that use it must be closed before.
 func (srq *SRQ) Close() error {
-	return callInt(srq.Context.action("destroy shared receive queue", closeHints), "ibv_destroy_srq", uintptr(unsafe.Pointer(srq)))
+	return srq.Context.action("destroy shared receive queue", closeHints).from(cDestroySRQ(srq))
 }
 
 // Modify changes the attributes that mask names, as ibv_modify_srq(3) does: the
@@ -41,13 +38,13 @@ func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
 	act := srq.Context.action("modify shared receive queue", map[syscall.Errno]string{
 		syscall.EINVAL: "the limit is above the queue's size, the size is below what is outstanding, or the device cannot resize",
 	})
-	return callInt(act, "ibv_modify_srq", uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(c)), uintptr(mask))
+	return act.from(cModifySRQ(srq, c, mask))
 }
 
 // Query reads the queue's attributes, as ibv_query_srq(3) does. It may be
 // called from any goroutine.
 func (srq *SRQ) Query() (SRQAttr, error) {
 	attr := new(SRQAttr)
-	err := callInt(srq.Context.action("query shared receive queue", nil), "ibv_query_srq", uintptr(unsafe.Pointer(srq)), uintptr(unsafe.Pointer(attr)))
-	return *attr, err
+	err := cQuerySRQ(srq, attr)
+	return *attr, srq.Context.action("query shared receive queue", nil).from(err)
 }

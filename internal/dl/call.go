@@ -27,7 +27,7 @@ func Call(fn uintptr, args ...uintptr) (result uintptr, errno syscall.Errno) {
 	}
 	result = call(fn, args...)
 	if location != nil {
-		errno = syscall.Errno(*location)
+		errno = syscall.Errno(uint32(*location)) // a nonsensical one must not become enormous
 	}
 	return result, errno
 }
@@ -45,7 +45,7 @@ func CallInt(fn uintptr, args ...uintptr) (result int32, errno syscall.Errno) {
 	result = int32(call(fn, args...))
 	if result == -1 {
 		if location := threadErrno(); location != nil {
-			errno = syscall.Errno(*location)
+			errno = syscall.Errno(uint32(*location)) // a nonsensical one must not become enormous
 		}
 	}
 	return result, errno
