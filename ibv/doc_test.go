@@ -48,11 +48,12 @@ func TestFunctionsAreUnderTypes(t *testing.T) {
 	}
 }
 
-// Every exported declaration says what it is, in a sentence.
+// Every exported declaration says what it is, in a sentence, and last what it is
+// in C, if it is something there.
 func TestEverythingIsDocumented(t *testing.T) {
 	for name, text := range declarations(documentation(t)) {
 		if of, method, _ := strings.Cut(name, "."); ast.IsExported(of) && (method == "" || ast.IsExported(method)) {
-			assert.Regexp(t, `[.)]\n$`, text, "the documentation of %s is a sentence", name)
+			assert.Regexp(t, `[.)]\n(\nC: [^.\n]+\n)?$`, text, "the documentation of %s is a sentence", name)
 		}
 	}
 }

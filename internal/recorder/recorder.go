@@ -149,13 +149,25 @@ func (r *Recorder) Only() Call {
 	return calls[0]
 }
 
+// Anything, as an argument of [Call.Require], is any argument that is not 0: a pointer that the test does not know.
+var Anything = anything{}
+
+type anything struct{}
+
 // Require requires that the call was of a function, with arguments that are compared by position, each as wide as its Go
-// type: C defines no more of a register. Pointers are compared by address.
+// type: C defines no more of a register. Pointers are compared by address; nil is NULL.
 func (c Call) Require(t testing.TB, function string, args ...any) {
 	t.Helper()
 	require.Equal(t, function, c.Function)
 	require.LessOrEqual(t, len(args), Words)
 	for i, arg := range args {
+		if arg == nil {
+			arg = uintptr(0)
+		}
+		if arg == Anything {
+			require.NotZero(t, c.Args[i], "%s: argument %d", function, i)
+			continue
+		}
 		v := reflect.ValueOf(arg)
 		var want uint64
 		switch {
