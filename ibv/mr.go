@@ -54,8 +54,13 @@ func (mr *MR) SGE(offset, length int) SGE {
 	return SGE{Addr: uint64(mr.Addr) + uint64(offset), Length: uint32(min(uint(length), math.MaxUint32)), LKey: mr.LKey}
 }
 
-// Bytes is the region's memory, for as long as that is there.
+// Bytes is the region's memory, for as long as that is there, or nil for a region
+// without an address in this process. It is of no use for those that say so where
+// they are made: their Addr is something else.
 func (mr *MR) Bytes() []byte {
+	if mr.Addr == 0 || mr.Length > math.MaxInt {
+		return nil
+	}
 	// Safe: these are the bytes that were registered, and their owner keeps them.
 	return unsafe.Slice(pointerTo[byte](mr.Addr), mr.Length)
 }

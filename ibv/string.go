@@ -26,6 +26,14 @@ func (mr *MR) String() string {
 	return fmt.Sprintf("memory region of %d bytes at %#x (lkey %#x, rkey %#x)", mr.Length, uint64(mr.Addr), mr.LKey, mr.RKey)
 }
 
+// String is a line about the memory window.
+func (mw *MW) String() string {
+	if mw == nil {
+		return nilText
+	}
+	return fmt.Sprintf("memory window (%v, rkey %#x)", mw.Type, mw.RKey)
+}
+
 // String is a line about the completion queue.
 func (cq *CQ) String() string {
 	if cq == nil {

@@ -21,6 +21,7 @@ func TestString(t *testing.T) {
 		{p.context.Device, (*ibv.Device)(nil), "scripted0"},
 		{&ibv.PD{Handle: 3}, (*ibv.PD)(nil), "protection domain (handle 3)"},
 		{&ibv.MR{Addr: 0x1000, Length: 64, LKey: 5, RKey: 6}, (*ibv.MR)(nil), "memory region of 64 bytes at 0x1000 (lkey 0x5, rkey 0x6)"},
+		{&ibv.MW{Type: ibv.MWType2, RKey: 0x701}, (*ibv.MW)(nil), "memory window (IBV_MW_TYPE_2, rkey 0x701)"},
 		{&ibv.CQ{CQE: 127, Handle: 2}, (*ibv.CQ)(nil), "completion queue for 127 (handle 2)"},
 		{&ibv.CompChannel{FD: 9}, (*ibv.CompChannel)(nil), "completion channel (file 9)"},
 		{&ibv.QP{QPNum: 17, QPType: ibv.QPTRC, State: ibv.QPSRTS}, (*ibv.QP)(nil), "queue pair 0x11 (IBV_QPT_RC, in IBV_QPS_RTS)"},

@@ -603,3 +603,8 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 }
 
 #endif
+
+// What verbs.h calculates by itself.
+uint32_t inline_inc_rkey(uint32_t rkey) { return ibv_inc_rkey(rkey); }
+uint32_t inline_flow_label_to_udp_sport(uint32_t label) { return ibv_flow_label_to_udp_sport(label); }
+uint32_t inline_is_qpt_supported(uint32_t set, enum ibv_qp_type type) { return ibv_is_qpt_supported(set, type); }

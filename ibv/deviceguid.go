@@ -1,0 +1,12 @@
+package ibv
+
+import "fmt"
+
+// GUID is the number that the maker of the device gave it, or 0 if that cannot be
+// read. It may be called from any goroutine.
+//
+// C: ibv_get_device_guid(3)
+func (d *Device) GUID() (BE64, error) {
+	guid, err := cGetDeviceGUID(d)
+	return guid, action{op: fmt.Sprintf("find the GUID of RDMA device %q", d)}.from(err)
+}

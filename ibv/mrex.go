@@ -1,0 +1,59 @@
+//go:build !freebsd
+
+package ibv
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+)
+
+// RegMREx registers memory of any kind: attr.CompMask says what describes it. attr
+// is read during the call only. The memory at attr.Addr must stay where it is and
+// not be freed until the region is closed: a [Buffer] does, and [PD.RegMR] sees to
+// it for Go's memory. attr.FD stays the caller's, who may close it once the region
+// is there. The caller closes the region. It may be called from any goroutine.
+//
+// C: ibv_reg_mr_ex(3)
+func (pd *PD) RegMREx(attr *MRInitAttr) (*MR, error) {
+	act := pd.Context.action("register memory", memoryHints)
+	if attr == nil {
+		return nil, act.invalid("attributes are missing")
+	}
+	act.op = fmt.Sprintf("register %d bytes of memory (%v)", attr.Length, attr.Access)
+	mr, err := cRegMREx(pd, attr)
+	return mr, act.from(err)
+}
+
+// RegDMABufMR registers length bytes of a DMA-buf, from offset: memory of another
+// device, say. They begin at iova for this device and for peers; iova and offset
+// must be the same within their pages. fd stays the caller's, who may close it once
+// the region is there. MR.Addr is the offset, not an address, so [MR.Bytes] and
+// [MR.SGE] are of no use. The caller closes the region. It may be called from any
+// goroutine.
+//
+// C: ibv_reg_dmabuf_mr(3)
+func (pd *PD) RegDMABufMR(offset, length, iova uint64, fd int, access AccessFlags) (*MR, error) {
+	act := pd.Context.action(fmt.Sprintf("register %d bytes of DMA-buf %d (%v)", length, fd, access), map[syscall.Errno]string{
+		syscall.EBADF:  "the file is not open",
+		syscall.EINVAL: "the file is no DMA-buf, or too short, or offset and iova differ within their pages",
+	})
+	mr, err := cRegDMABufMR(pd, offset, length, iova, int32(fd), access)
+	return mr, act.from(err)
+}
+
+// AllocNullMR makes a region without memory: what the device writes to it is
+// dropped, what it reads from it is zeros. Only its LKey is for use, at any address
+// and for any length; [MR.Bytes] and [MR.SGE] are not. The caller closes it. It may be
+// called from any goroutine.
+//
+// C: ibv_alloc_null_mr(3)
+func (pd *PD) AllocNullMR() (*MR, error) {
+	act := pd.Context.action("allocate null memory region", nil)
+	fn := VerbsContextAllocNullMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AllocNullMR)))
+	if fn == 0 {
+		return nil, act.unsupported()
+	}
+	mr, err := fn.call(pd)
+	return mr, act.from(err)
+}

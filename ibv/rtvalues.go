@@ -1,0 +1,19 @@
+package ibv
+
+import "unsafe"
+
+// QueryRTValues reads values of the device that change all the time, those that
+// mask names: the clock of completion timestamps. CompMask of the answer says which
+// of them the provider has. It may be called from any goroutine.
+//
+// C: ibv_query_rt_values_ex(3)
+func (ctx *Context) QueryRTValues(mask ValuesMask) (ValuesEx, error) {
+	act := ctx.action("query the clock", nil)
+	fn := VerbsContextQueryRtValuesFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryRtValues)))
+	if fn == 0 {
+		return ValuesEx{}, act.unsupported()
+	}
+	values := &ValuesEx{CompMask: mask}
+	err := act.from(fn.call(ctx, values))
+	return *values, err
+}

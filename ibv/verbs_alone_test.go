@@ -1,0 +1,325 @@
+//go:build !freebsd
+
+package ibv_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"syscall"
+	"testing"
+	"time"
+	"unsafe"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/dl"
+	"github.com/goverbs/goverbs/internal/recorder"
+)
+
+// Where the query is not there, or says so, the old one is asked, and nothing of
+// what the new one may have written is left.
+func TestQueryDeviceExFallsBack(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	var junk ibv.DeviceAttrEx
+	for i := range unsafe.Sizeof(junk) {
+		*(*byte)(unsafe.Add(unsafe.Pointer(&junk), i)) = 0xff // Safe: a byte of junk.
+	}
+	old := ibv.DeviceAttr{MaxQP: 13, PhysPortCnt: 2}
+	want := ibv.DeviceAttrEx{OrigAttr: old}
+	answer := recorder.Response{Fill: []recorder.Memory{{Arg: 1, Bytes: recorder.Bytes(&old)}}}
+
+	whole := recordedContext(r, allOps)
+	for _, errno := range []syscall.Errno{syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		r.Play("VerbsContext.QueryDeviceEx", recorder.Response{Result: uint64(errno), Fill: []recorder.Memory{{Arg: 2, Bytes: recorder.Bytes(&junk)}}})
+		r.Play("ibv_query_device", answer)
+		got, err := whole.QueryDeviceEx()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		calls := r.Calls()
+		require.Len(t, calls, 2)
+		calls[1].Require(t, "ibv_query_device", whole, uintptr(calls[0].Args[2]))
+		r.Forget()
+	}
+	for _, size := range []uintptr{noOps, allOps - unsafe.Offsetof(ibv.VerbsContext{}.QueryDeviceEx) - 1} {
+		r.Play("ibv_query_device", answer)
+		short := recordedContext(r, size)
+		got, err := short.QueryDeviceEx()
+		require.NoError(t, err)
+		require.Equal(t, want, got)
+		r.Only().Require(t, "ibv_query_device", short)
+	}
+	r.Play("ibv_query_device", recorder.Response{Result: uint64(syscall.EMLINK)})
+	_, err := recordedContext(r, noOps).QueryDeviceEx()
+	require.ErrorIs(t, err, syscall.EMLINK)
+	r.Forget()
+
+	// Just long enough.
+	_, err = recordedContext(r, allOps-unsafe.Offsetof(ibv.VerbsContext{}.QueryDeviceEx)).QueryDeviceEx()
+	require.NoError(t, err)
+	require.Equal(t, "VerbsContext.QueryDeviceEx", r.Only().Function)
+}
+
+// A re-registration's error says what has become of the region, and Go's memory
+// stays reachable for as long as the device may use it, and no longer.
+func TestRereg(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	ctx := recordedContext(r, allOps)
+	pd := recorder.Object[ibv.PD](r)
+	pd.Context = ctx
+	for _, tt := range []struct {
+		result             int
+		code               ibv.ReregMRErrCode
+		want               syscall.Errno
+		keepsOld, keepsNew bool
+	}{
+		{0, 0, 0, false, true},
+		{-1, ibv.ReregMRErrInput, syscall.EMLINK, true, false},
+		{-2, ibv.ReregMRErrDontForkNew, syscall.EMLINK, true, false},
+		{-3, ibv.ReregMRErrDoForkOld, syscall.EMLINK, false, true},
+		{-4, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
+		{-5, ibv.ReregMRErrCmdAndDoForkNew, syscall.EMLINK, true, true},
+		{-6, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
+		{int(syscall.EPIPE), ibv.ReregMRErrCmd, syscall.EPIPE, true, true},
+	} {
+		t.Run(fmt.Sprint(tt.result), func(t *testing.T) {
+			mr := recorder.Object[ibv.MR](r)
+			mr.Context = ctx
+			r.Play("ibv_reg_mr_iova2", recorder.Response{Result: address(mr)})
+			oldGone, newGone := make(chan bool, 1), make(chan bool, 1)
+			func() {
+				_, err := pd.RegMRIOVA(watched(oldGone), 0x1000, ibv.AccessLocalWrite)
+				require.NoError(t, err)
+				r.Play("ibv_rereg_mr", recorder.Response{Result: recorder.Int(tt.result), Errno: syscall.EMLINK})
+				err = mr.Rereg(ibv.ReregMRChangeTranslation, nil, watched(newGone), 0)
+				if tt.result == 0 {
+					require.NoError(t, err)
+					return
+				}
+				var failed *ibv.ReregMRError
+				require.ErrorAs(t, err, &failed)
+				require.Equal(t, tt.code, failed.Code)
+				require.ErrorIs(t, err, tt.want)
+				require.ErrorContains(t, err, "; the region ")
+			}()
+			require.Equal(t, !tt.keepsOld, collected(oldGone, !tt.keepsOld), "the old memory")
+			require.Equal(t, !tt.keepsNew, collected(newGone, !tt.keepsNew), "the new memory")
+			require.NoError(t, mr.Close())
+			require.Equal(t, tt.keepsOld, collected(oldGone, tt.keepsOld), "the old memory, after Close")
+			require.Equal(t, tt.keepsNew, collected(newGone, tt.keepsNew), "the new memory, after Close")
+			r.Forget()
+		})
+	}
+
+	mr := recorder.Object[ibv.MR](r)
+	mr.Context = ctx
+	foreign := &ibv.PD{Context: recordedContext(r, allOps)}
+	for text, call := range map[string]func() error{
+		"ReregMRChangeTranslation is not among the flags": func() error { return mr.Rereg(ibv.ReregMRChangeAccess, nil, make([]byte, 1), 1) },
+		"the memory is missing":                           func() error { return mr.Rereg(ibv.ReregMRChangeTranslation, nil, nil, 0) },
+		"ReregMRChangePD is not among the flags":          func() error { return mr.Rereg(ibv.ReregMRChangeAccess, pd, nil, 1) },
+		"missing, or of another context":                  func() error { return mr.Rereg(ibv.ReregMRChangePD, foreign, nil, 0) },
+	} {
+		err := call()
+		require.ErrorContains(t, err, text)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		var failed *ibv.ReregMRError
+		require.ErrorAs(t, err, &failed)
+		require.Equal(t, ibv.ReregMRErrInput, failed.Code)
+	}
+	require.Empty(t, r.Calls())
+}
+
+// watched is memory whose end is told.
+func watched(gone chan<- bool) []byte {
+	buf := make([]byte, 64<<10)
+	runtime.SetFinalizer(&buf[0], func(*byte) { gone <- true })
+	return buf
+}
+
+// collected reports whether the collector takes the memory, and waits longer if it
+// is expected to.
+func collected(gone <-chan bool, expected bool) bool {
+	for range 200 {
+		runtime.GC()
+		select {
+		case <-gone:
+			return true
+		case <-time.After(5 * time.Millisecond):
+		}
+		if !expected {
+			return false
+		}
+	}
+	return false
+}
+
+// A memory window is bound as C binds one.
+func TestBindMWChecks(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	ctx := recordedContext(r, allOps)
+	pd, other := recorder.Object[ibv.PD](r), recorder.Object[ibv.PD](r)
+	pd.Context, other.Context = ctx, ctx
+	qp := &ibv.QP{Context: ctx}
+	bind := func(mr *ibv.MR, addr, length uint64) *ibv.MWBind {
+		b := &ibv.MWBind{BindInfo: ibv.MWBindInfo{Addr: addr, Length: length}}
+		b.BindInfo.MR.Set(mr)
+		return b
+	}
+	mr := recorder.Object[ibv.MR](r)
+	mr.PD = pd
+	mw := func(typ ibv.MWType, pd *ibv.PD) *ibv.MW { return &ibv.MW{Context: ctx, PD: pd, Type: typ} }
+	for text, tt := range map[string]struct {
+		mw   *ibv.MW
+		bind *ibv.MWBind
+		want syscall.Errno
+	}{
+		"it is of IBV_MW_TYPE_2":      {mw(ibv.MWType2, pd), bind(mr, 1, 1), syscall.EINVAL},
+		"is missing":                  {mw(ibv.MWType1, pd), nil, syscall.EINVAL},
+		"the window or":               {nil, bind(mr, 1, 1), syscall.EINVAL},
+		"an address or a length":      {mw(ibv.MWType1, pd), bind(nil, 1, 0), syscall.EINVAL},
+		"and no memory region":        {mw(ibv.MWType1, pd), bind(nil, 0, 1), syscall.EINVAL},
+		"different protection domain": {mw(ibv.MWType1, other), bind(mr, 1, 1), syscall.EPERM},
+	} {
+		err := qp.BindMW(tt.mw, tt.bind)
+		require.ErrorContains(t, err, text)
+		require.ErrorIs(t, err, tt.want)
+	}
+	require.Empty(t, r.Calls())
+	require.NoError(t, qp.BindMW(mw(ibv.MWType1, pd), bind(nil, 0, 0)), "this closes the window")
+	require.Equal(t, "ContextOps.BindMW", r.Only().Function)
+}
+
+// What makes no sense is refused before C sees it.
+func TestRefusedVerbs(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	ctx := recordedContext(r, allOps)
+	pd, foreign := &ibv.PD{Context: ctx}, &ibv.PD{Context: recordedContext(r, allOps)}
+	dm := recorder.Object[ibv.DM](r)
+	dm.Context = ctx
+	errorOf := func(_ any, err error) error { return err }
+	for i, call := range []func() error{
+		func() error { return errorOf(ctx.QueryPKey(0, 0)) },
+		func() error { return errorOf(ctx.QueryPKey(256, 0)) },
+		func() error { return errorOf(ctx.QueryPKey(1, 1<<31)) },
+		func() error { return errorOf(ctx.PKeyIndex(0, 0)) },
+		func() error { return errorOf(ctx.AllocParentDomain(nil)) },
+		func() error { return errorOf(ctx.AllocParentDomain(&ibv.ParentDomainInitAttr{})) },
+		func() error { return errorOf(ctx.AllocParentDomain(&ibv.ParentDomainInitAttr{PD: foreign})) },
+		func() error {
+			return errorOf(ctx.AllocParentDomain(&ibv.ParentDomainInitAttr{PD: pd, TD: &ibv.TD{Context: foreign.Context}}))
+		},
+		func() error { return errorOf(pd.RegMRIOVA(nil, 1, 1)) },
+		func() error { return errorOf(pd.RegMREx(nil)) },
+		func() error { return errorOf(ctx.AllocDM(nil)) },
+		func() error { return errorOf(dm.ReadAt(make([]byte, 1), -1)) },
+		func() error { return errorOf(dm.WriteAt(make([]byte, 1), -1)) },
+		func() error { return errorOf(pd.RegDMMR(nil, 0, 1, 1)) },
+		func() error { return errorOf(foreign.RegDMMR(dm, 0, 1, 1)) },
+		func() error { return errorOf(ctx.AllocDMAH(nil)) },
+		func() error { _, _, err := pd.AllocBuf(0); return err },
+		func() error { return errorOf(pd.RegBufMR(nil, make([]byte, 1), 1)) },
+		func() error { return errorOf(pd.RegBufMR(new(ibv.Buf), nil, 1)) },
+		func() error { return (&ibv.QP{Context: ctx}).SetECE(nil) },
+		func() error { _, _, err := ctx.ResolveEthL2(nil); return err },
+	} {
+		require.ErrorIs(t, call(), syscall.EINVAL, "call %d", i)
+	}
+	require.Empty(t, r.Calls())
+
+	// Without attributes, those of a thread domain are zero.
+	td := recorder.Object[ibv.TD](r)
+	r.Play("VerbsContext.AllocTD", recorder.Response{Result: address(td), Copy: []recorder.Memory{{Arg: 1, Length: 4}}})
+	_, err := ctx.AllocTD(nil)
+	require.NoError(t, err)
+	require.Equal(t, [][]byte{{0, 0, 0, 0}}, r.Only().Copied)
+
+	// C answers these with -1, and the kernel with no number.
+	r.Play("ibv_get_device_index", recorder.Response{Result: recorder.Int(-1)})
+	_, err = ctx.Device.Index()
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	r.Play("ibv_rate_to_mbps", recorder.Response{Result: recorder.Int(-1)})
+	_, err = ibv.RateMax.Mbps()
+	require.ErrorIs(t, err, syscall.EINVAL)
+	r.Play("ibv_rate_to_mult", recorder.Response{Result: recorder.Int(-1)})
+	_, err = ibv.RateMax.Mult()
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
+// What libibverbs says in English is passed on, and C's name stands in for it.
+func TestDescriptions(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	text := append([]byte("as C says it"), 0)
+	object := recorder.Object[struct{ Text [64]byte }](r)
+	copy(object.Text[:], text)
+	for function, describe := range map[string]struct {
+		call func() string
+		arg  uint32
+		name string
+	}{
+		"ibv_node_type_str":  {ibv.NodeRNIC.Description, 4, "IBV_NODE_RNIC"},
+		"ibv_port_state_str": {ibv.PortActive.Description, 4, "IBV_PORT_ACTIVE"},
+		"ibv_event_type_str": {ibv.EventPortErr.Description, 10, "IBV_EVENT_PORT_ERR"},
+		"ibv_wc_status_str":  {ibv.WCRNRRetryExcErr.Description, 13, "IBV_WC_RNR_RETRY_EXC_ERR"},
+		"ibv_wr_opcode_str":  {ibv.WRRDMARead.Description, 4, "IBV_WR_RDMA_READ"},
+	} {
+		r.Play(function, recorder.Response{Result: address(object)})
+		require.Equal(t, "as C says it", describe.call())
+		r.Only().Require(t, function, describe.arg)
+		require.Equal(t, describe.name, describe.call(), "C says nothing")
+		r.Forget()
+	}
+}
+
+func TestDescriptionsWithoutLibrary(t *testing.T) {
+	if r := inEmptyLibrary(t); r == nil {
+		return
+	}
+	require.Equal(t, "IBV_NODE_RNIC", ibv.NodeRNIC.Description())
+	require.Equal(t, "IBV_PORT_ACTIVE", ibv.PortActive.Description())
+	require.Equal(t, "IBV_EVENT_PORT_ERR", ibv.EventPortErr.Description())
+	require.Equal(t, "IBV_WC_SUCCESS", ibv.WCSuccess.Description())
+	require.Equal(t, "IBV_WR_RDMA_READ", ibv.WRRDMARead.Description())
+}
+
+// What is inline and pure gives what C's header gives.
+func TestInlineArithmetic(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	call := func(name string, args ...uintptr) uint32 {
+		result, _ := dl.Call(p.symbol(name), args...)
+		return uint32(result)
+	}
+	for i := range uint32(2000) {
+		n := i * 2654435761 // spread over all bits
+		for _, n := range []uint32{n, n | 0xff, i, math.MaxUint32 - i} {
+			require.Equal(t, call("inline_inc_rkey", uintptr(n)), ibv.IncRKey(n), "%#x", n)
+			require.EqualValues(t, uint16(call("inline_flow_label_to_udp_sport", uintptr(n))), ibv.FlowLabelToUDPSport(n), "%#x", n)
+			qpType := ibv.QPType(i % 32)
+			require.Equal(t, call("inline_is_qpt_supported", uintptr(n), uintptr(qpType)) != 0, qpType.In(n), "%#x %v", n, qpType)
+		}
+	}
+	require.False(t, ibv.QPType(32).In(math.MaxUint32))
+}
+
+// A region without memory in this process has no bytes.
+func TestBytesOfNothing(t *testing.T) {
+	require.Nil(t, (&ibv.MR{Length: math.MaxUint64}).Bytes())
+	require.Nil(t, (&ibv.MR{Addr: 1, Length: math.MaxUint64}).Bytes())
+}
