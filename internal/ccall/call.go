@@ -10,6 +10,10 @@ import "runtime"
 //
 //go:uintptrescapes
 func Call(fn, a, b, c, d, e, f uintptr) (result uintptr, errno int32) {
+	return callChosen(fn, a, b, c, d, e, f)
+}
+
+func callAny(fn, a, b, c, d, e, f uintptr) (result uintptr, errno int32) {
 	raceRelease()
 	return call(fn, a, b, c, d, e, f)
 }

@@ -126,6 +126,17 @@ func asPostOf(postList listFunc) postFunc {
 	}
 }
 
+// ofCall makes of a Call what Post is.
+func ofCall(call callFunc) postFunc {
+	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+		slot := new(uintptr)
+		r, errno := call(fn, uintptr(object), uintptr(list), uintptr(unsafe.Pointer(slot)), 4, 5, 6)
+		runtime.KeepAlive(object)
+		runtime.KeepAlive(list)
+		return int32(r), errno, *slot
+	}
+}
+
 // ofPair makes of a Pair what Post is, with a poll behind it that takes nothing.
 func ofPair(makePair func(*Pair)) postFunc {
 	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
@@ -229,6 +240,7 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		{chosen, Post, counted(Poll), alignment, batch},
 		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment, batch},
 		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment, batch},
+		{chosen + ", call", ofCall(Call), counted(Poll), alignment, batch},
 		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment, batch},
 		{"portable", postPortable, pollPortable, portableAlignment, portableBatch},
 	}
@@ -236,6 +248,7 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		ways = append(ways,
 			way{"direct, step by step", post, poll, alignment, math.MaxInt32},
 			way{"direct, step by step, from", asPost(postFrom), counted(pollInto), alignment, math.MaxInt32},
+			way{"direct, step by step, call", ofCall(callAny), poll, alignment, math.MaxInt32},
 			way{"direct, step by step, list", asPostOf(postList), counted(pollInto), alignment, math.MaxInt32})
 	}
 	for _, w := range ways {

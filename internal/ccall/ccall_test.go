@@ -122,6 +122,8 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 	refusedFrom := func(unsafe.Pointer, int32, int32, uintptr) (unsafe.Pointer, error) { return nil, nil }
 	refusedList := func(*List, int32, int32, uintptr) (int, error) { return 0, nil }
 	failed := func(unsafe.Pointer, int32, int32, int32) (int, error) { return 0, nil }
+	played, polled := program(&object{setErrno: untouched}), extendedPoll(&queue{nextFailsAt: 1000, failedAt: 2})
+	steps, records, slot := make([]Step, 3), unsafe.Pointer(new([4]record)), new(uintptr)
 	for _, result := range []int64{0, int64(syscall.ENOMEM), -1} {
 		s := &script{result: result, setErrno: int64(syscall.ENOMEM), setBad: unsafe.Pointer(list)}
 		require.Zero(t, testing.AllocsPerRun(100, func() {
@@ -131,6 +133,9 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 			Poll(poll, unsafe.Pointer(s), unsafe.Pointer(list), 1, failed)
 			*pair = Pair{PostFn: post, Object: unsafe.Pointer(s), List: unsafe.Pointer(list), PollFn: poll, CQ: unsafe.Pointer(s), Into: unsafe.Pointer(list), Room: 1}
 			pair.Make()
+			played.Play(steps)
+			polled.Poll(records, 4)
+			Call(post, uintptr(unsafe.Pointer(s)), uintptr(unsafe.Pointer(list)), uintptr(unsafe.Pointer(slot)), 0, 0, 0)
 		}))
 	}
 }

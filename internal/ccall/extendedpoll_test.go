@@ -14,7 +14,7 @@ type queue struct {
 	compMask, status                                               uint32
 	id                                                             uint64
 	held, startResult, nextResult, nextFailsAt, setErrno, failedAt int64
-	starts, nexts, ends, reads                                     int64
+	nextEnds, starts, nexts, ends, reads                           int64
 	sawAttr, thread                                                uint64
 }
 
@@ -31,27 +31,26 @@ type record struct {
 func extendedPoll(q *queue) *ExtendedPoll {
 	var r record
 	scratch := unsafe.Offsetof(r.scratch)
-	wide := Read{mustFind("queue_read_wide"), 0, unsafe.Offsetof(r.wide)}
+	wide := Read{mustFind("queue_read_wide"), unsafe.Offsetof(r.wide)}
 	return &ExtendedPoll{
 		CQ: unsafe.Pointer(q), Attr: unsafe.Pointer(new(uint32)), Head: unsafe.Pointer(q), Size: unsafe.Sizeof(r),
 		Start: mustFind("queue_start"), Next: mustFind("queue_next"), End: mustFind("queue_end"),
-		OnSuccess: []Read{
+		OnSuccess: Reads(
 			wide,
-			{mustFind("queue_read_clobber"), 0, scratch},
-			{mustFind("queue_read_number"), 0, unsafe.Offsetof(r.number)},
-			{mustFind("queue_read_record"), unsafe.Offsetof(r.filled), scratch},
-			{mustFind("queue_read_byte"), 0, unsafe.Offsetof(r.byte)},
-		},
-		OnFailure: []Read{wide},
+			Read{mustFind("queue_read_clobber"), scratch},
+			Read{mustFind("queue_read_number"), unsafe.Offsetof(r.number)},
+			Read{mustFind("queue_read_byte"), unsafe.Offsetof(r.byte)},
+		),
+		OnFailure: Reads(wide),
+		Fill:      mustFind("queue_read_record"), FillAt: unsafe.Offsetof(r.filled),
 	}
 }
-
-type pollExFunc = func(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, result, errno int32)
 
 // waysToPollEx runs a test over the ways to poll.
 func waysToPollEx(t *testing.T, test func(t *testing.T, poll pollExFunc)) {
 	symbol(t, "queue_start")
 	t.Run("chosen", func(t *testing.T) { test(t, (*ExtendedPoll).Poll) })
+	t.Run("step by step", func(t *testing.T) { test(t, pollProgram) })
 	t.Run("portable", func(t *testing.T) { test(t, pollExPortable) })
 }
 
@@ -74,6 +73,8 @@ func TestPollEx(t *testing.T) {
 		{"start fails with -1", queue{nextFailsAt: 5, startResult: -1, setErrno: 33}, 10, 0, -1, 33, 0, 0},
 		{"next fails", queue{nextFailsAt: 5, nextResult: int64(syscall.EINVAL), setErrno: 3}, 10, 5, int32(syscall.EINVAL), 0, 5, 1},
 		{"next fails with -1", queue{nextFailsAt: 5, nextResult: -1, setErrno: 33}, 10, 5, -1, 33, 5, 1},
+		{"next ends the poll", queue{nextFailsAt: 7, nextResult: int64(enoent), nextEnds: 1}, 10, 7, enoent, 0, 7, 1},
+		{"next would end the poll", queue{nextFailsAt: 7, nextResult: int64(enoent), nextEnds: 1}, 7, 7, 0, 0, 6, 1},
 		{"next fails with the least", queue{nextFailsAt: 1, nextResult: math.MinInt32, setErrno: 3}, 10, 1, math.MinInt32, 0, 1, 1},
 	}
 	waysToPollEx(t, func(t *testing.T, poll pollExFunc) {
@@ -82,6 +83,7 @@ func TestPollEx(t *testing.T) {
 				q := &tt.q
 				q.failedAt = 4
 				p := extendedPoll(q)
+				p.NextEnds = q.nextEnds != 0
 				const none = 0x5555555555555555
 				records := make([]record, tt.n+1)
 				for i := range records {
@@ -97,7 +99,7 @@ func TestPollEx(t *testing.T) {
 				require.EqualValues(t, uintptr(p.Attr), q.sawAttr)
 				for i, r := range records[:got] {
 					id := uint64(i) + 1
-					require.Equal(t, [3]uint64{id + 7, id, id<<40 | id}, [3]uint64{uint64(r.compMask), r.id, r.wide}, i)
+					require.Equal(t, [3]uint64{none & math.MaxUint32, id, id<<40 | id}, [3]uint64{uint64(r.compMask), r.id, r.wide}, i)
 					if id == 4 {
 						require.EqualValues(t, 12, r.status)
 						require.Equal(t, [3]uint64{none, none, none}, [3]uint64{r.number, r.byte, r.filled[0]}, "C gives a failure none of this")
@@ -112,6 +114,40 @@ func TestPollEx(t *testing.T) {
 					require.Equal(t, untouched, r)
 				}
 			})
+		}
+	})
+}
+
+// A list may be as long as it likes, and empty.
+func TestPollExReadsLists(t *testing.T) {
+	waysToPollEx(t, func(t *testing.T, poll pollExFunc) {
+		for length := range 20 {
+			var list []Read
+			for i := range length {
+				fn := []string{"queue_read_wide", "queue_read_clobber", "queue_read_number"}[i%3]
+				list = append(list, Read{mustFind(fn), uintptr(16 + 8*i)})
+			}
+			q := &queue{nextFailsAt: 100, failedAt: 2}
+			p := extendedPoll(q)
+			p.OnSuccess, p.OnFailure, p.Fill, p.Size = Reads(list...), Reads(list[:length/2]...), 0, 22*8
+			var records [3][22]uint64
+			got, result, _ := poll(p, unsafe.Pointer(&records), 3)
+			require.Equal(t, 3, got)
+			require.Zero(t, result)
+			require.EqualValues(t, 2*length+length/2, q.reads)
+			for k, r := range records {
+				id := uint64(k) + 1
+				for i := range r[2:] {
+					want := []uint64{id<<40 | id, math.MaxUint64, uint64(^uint32(id))}[i%3]
+					if i >= length || id == 2 && i >= length/2 {
+						want = 0
+					}
+					if i%3 == 2 {
+						r[2+i] &= math.MaxUint32
+					}
+					require.Equal(t, want, r[2+i], "completion %d, read %d of %d", id, i, length)
+				}
+			}
 		}
 	})
 }
@@ -145,6 +181,7 @@ func TestPollExWithoutFunctions(t *testing.T) {
 	symbol(t, "queue_start")
 	for _, missing := range []func(*ExtendedPoll){
 		func(p *ExtendedPoll) { p.Start = 0 }, func(p *ExtendedPoll) { p.Next = 0 }, func(p *ExtendedPoll) { p.End = 0 },
+		func(p *ExtendedPoll) { p.OnSuccess = nil }, func(p *ExtendedPoll) { p.OnFailure = nil },
 	} {
 		q := &queue{nextFailsAt: 5}
 		p := extendedPoll(q)

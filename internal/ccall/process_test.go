@@ -41,6 +41,7 @@ func playFault(function string) error {
 	if err != nil {
 		return err
 	}
+	function, how, _ := strings.Cut(function, " ")
 	fn, err := library.Symbol(function)
 	if err != nil {
 		return err
@@ -50,7 +51,18 @@ func playFault(function string) error {
 	lock.Lock()
 	defer lock.Unlock()
 	defer func() { fmt.Println("recovered", recover()) }()
-	Post(fn, nil, pointer(16))
+	switch how { // list is 16, at which there is nothing
+	case "play":
+		program(new(object)).Play([]Step{{Op: fn, OpArgs: [5]uintptr{16}}})
+	case "poll":
+		p, into := extendedPoll(&queue{nextFailsAt: 1}), unsafe.Pointer(new(record))
+		p.Fill, p.FillAt = fn, 16-uintptr(into)
+		p.Poll(into, 1)
+	case "call":
+		Call(fn, 0, 16, 0, 0, 0, 0)
+	default:
+		Post(fn, nil, pointer(16))
+	}
 	return nil
 }
 
@@ -96,9 +108,10 @@ func TestFaultEndsTheProcess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		symbol(t, tt.function)
-		for _, value := range []string{"", "portable"} {
-			t.Run(tt.signal+", GOVERBS_CCALL="+value, func(t *testing.T) {
-				stdout, stderr, code := another(t, "fault "+tt.function, "GOVERBS_CCALL="+value)
+		for i, value := range []string{"", "portable", "", "", ""} {
+			how := []string{"", "", " play", " poll", " call"}[i]
+			t.Run(tt.signal+", GOVERBS_CCALL="+value+how, func(t *testing.T) {
+				stdout, stderr, code := another(t, "fault "+tt.function+how, "GOVERBS_CCALL="+value)
 				require.Empty(t, stdout, "nothing deferred may run")
 				require.Equal(t, 2, code, stderr)
 				require.Contains(t, stderr, tt.signal)

@@ -3,18 +3,28 @@ package ccall
 import "unsafe"
 
 // Program is a batch of calls on one object of C's that are made in one crossing: C's lock, which the first one takes
-// and the last one lets go of, is never seen in Go. It is for ibv_wr_start, what follows it, and ibv_wr_complete.
+// and the last one lets go of, is never seen in Go. It is for ibv_wr_start, what follows it, and ibv_wr_complete. One
+// goroutine at a time may play it.
 //
 // Between start and complete there are steps, one for each work request. The collector waits for all of it, so
 // whoever builds a program bounds it.
 type Program struct {
 	Object unsafe.Pointer // the first argument of every call
 
-	// Start is void (*)(object), and Complete is int (*)(object). Neither may be 0.
+	// Start is void (*)(object), and Complete is int (*)(object). Neither may be 0,
+	// and neither changes once the program was played.
 	Start, Complete uintptr
 
 	// Words is where a step's WRID goes, and its Flags behind that: wr_id of a struct ibv_qp_ex, say.
 	Words unsafe.Pointer
+
+	// checked is 1 once the functions are known to be there.
+	checked uint32
+
+	// end is where the steps ended last. It is looked at, and rarely stored: the lock that C takes waits for all stores
+	// before it.
+	//lint:ignore U1000 the assembly's
+	end uintptr
 }
 
 // Step is a work request: two stores, and up to three calls, in the order of the fields. A call whose function is 0
@@ -25,6 +35,10 @@ type Program struct {
 type Step struct {
 	WRID  uint64
 	Flags uint32
+
+	// Plain may be 1 in a step that has an Op with no more than three arguments, no Address, and Data: the assembly does not
+	// look for the rest then, which makes most batches a little faster.
+	Plain uint32
 
 	Op     uintptr // the operation, void (*)(object, …)
 	OpArgs [5]uintptr
@@ -39,12 +53,33 @@ type Step struct {
 // Play makes the calls: start, each step's, and complete, whose result it returns. errno is as with [Post]. Where there is
 // no function to start or to complete with, nothing is called, result is -1 and errno is [NotAsked].
 func (p *Program) Play(steps []Step) (result, errno int32) {
+	return playChosen(p, unsafe.SliceData(steps), len(steps))
+}
+
+// The calls that Play, Poll and Call are, chosen as those of the package are.
+var (
+	playChosen   playFunc
+	pollExChosen pollExFunc
+	callChosen   callFunc
+)
+
+func init() { playChosen, pollExChosen, callChosen = choosePrograms() }
+
+type (
+	playFunc   = func(p *Program, first *Step, n int) (result, errno int32)
+	pollExFunc = func(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, result, errno int32)
+	callFunc   = func(fn, a, b, c, d, e, f uintptr) (result uintptr, errno int32)
+)
+
+func playProgram(p *Program, first *Step, n int) (result, errno int32) {
 	if p.Start == 0 || p.Complete == 0 {
+		yield()
 		return -1, NotAsked
 	}
+	p.checked = 1
 	if RaceDetector {
-		RaceRead(unsafe.Pointer(unsafe.SliceData(steps)), uintptr(len(steps))*unsafe.Sizeof(Step{}))
+		RaceRead(unsafe.Pointer(first), uintptr(n)*unsafe.Sizeof(Step{}))
 		raceRelease()
 	}
-	return playSteps(p, unsafe.SliceData(steps), len(steps))
+	return playSteps(p, first, n)
 }

@@ -81,35 +81,33 @@ TEXT ·pollEx(SB), NOSPLIT|NOFRAME, $0-40
 	CALL  (R9)
 	CBNZW R0, empty
 completion:
-	// Each of the head's parts as C stores it: a load of several stores would wait for all of them.
 	MOVD  ExtendedPoll_Head(R25), R8
-	MOVWU 0(R8), R9
 	MOVWU 4(R8), R10
 	MOVD  8(R8), R11
-	MOVW  R9, 0(R24)
 	MOVW  R10, 4(R24)
 	MOVD  R11, 8(R24)
-	MOVD  (ExtendedPoll_OnSuccess+0)(R25), R26 // the read
-	MOVD  (ExtendedPoll_OnSuccess+8)(R25), R22
-	CBZW  R10, reads
-	MOVD  (ExtendedPoll_OnFailure+0)(R25), R26
-	MOVD  (ExtendedPoll_OnFailure+8)(R25), R22
-reads:
-	MOVD  $Read__size, R8
-	MADD  R8, R26, R22, R22    // where reads end
-	JMP   more
-read:
+	CBNZW R10, failure
+	MOVD  ExtendedPoll_Fill(R25), R9
+	CBZ   R9, filled
 	MOVD  ExtendedPoll_CQ(R25), R0
-	MOVD  Read_Arg(R26), R1
+	MOVD  ExtendedPoll_FillAt(R25), R1
 	ADD   R24, R1
+	CALL  (R9)
+filled:
+	MOVD  ExtendedPoll_OnSuccess(R25), R26 // the read
+read:
 	MOVD  Read_Fn(R26), R9
+	CBZ   R9, readAll
+	MOVD  ExtendedPoll_CQ(R25), R0
 	CALL  (R9)
 	MOVD  Read_Result(R26), R8
 	MOVD  R0, (R24)(R8)
 	ADD   $Read__size, R26
-more:
-	CMP   R26, R22
-	BNE   read
+	JMP   read
+failure:
+	MOVD  ExtendedPoll_OnFailure(R25), R26
+	JMP   read
+readAll:
 	MOVD  0(RSP), R8
 	SUB   $1, R8
 	MOVD  R8, 0(RSP)
@@ -121,6 +119,8 @@ more:
 	CALL  (R9)
 	CBZW  R0, completion
 	ERRNO(last)
+	MOVBU ExtendedPoll_NextEnds(R25), R8
+	CBNZ  R8, left
 end:
 	MOVD  ExtendedPoll_CQ(R25), R0
 	MOVD  ExtendedPoll_End(R25), R9

@@ -81,36 +81,34 @@ TEXT ·pollEx(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  R4, R4
 	BNE   R4, empty
 completion:
-	// Each of the head's parts as C stores it: a load of several stores would wait for all of them.
 	MOVV  ExtendedPoll_Head(R28), R12
-	MOVWU 0(R12), R13
 	MOVWU 4(R12), R14
 	MOVV  8(R12), R15
-	MOVW  R13, 0(R29)
 	MOVW  R14, 4(R29)
 	MOVV  R15, 8(R29)
-	MOVV  (ExtendedPoll_OnSuccess+0)(R28), R31 // the read
-	MOVV  (ExtendedPoll_OnSuccess+8)(R28), R26
-	BEQ   R14, reads
-	MOVV  (ExtendedPoll_OnFailure+0)(R28), R31
-	MOVV  (ExtendedPoll_OnFailure+8)(R28), R26
-reads:
-	MOVV  $Read__size, R12
-	MULV  R12, R26
-	ADDV  R31, R26             // where reads end
-	JMP   more
-read:
+	BNE   R14, failure
+	MOVV  ExtendedPoll_Fill(R28), R13
+	BEQ   R13, filled
 	MOVV  ExtendedPoll_CQ(R28), R4
-	MOVV  Read_Arg(R31), R5
+	MOVV  ExtendedPoll_FillAt(R28), R5
 	ADDV  R29, R5
+	CALL  (R13)
+filled:
+	MOVV  ExtendedPoll_OnSuccess(R28), R31 // the read
+read:
 	MOVV  Read_Fn(R31), R13
+	BEQ   R13, readAll
+	MOVV  ExtendedPoll_CQ(R28), R4
 	CALL  (R13)
 	MOVV  Read_Result(R31), R12
 	ADDV  R29, R12
 	MOVV  R4, (R12)
 	ADDV  $Read__size, R31
-more:
-	BNE   R31, R26, read
+	JMP   read
+failure:
+	MOVV  ExtendedPoll_OnFailure(R28), R31
+	JMP   read
+readAll:
 	MOVV  0(R3), R12
 	ADDV  $-1, R12
 	MOVV  R12, 0(R3)
@@ -123,6 +121,8 @@ more:
 	MOVW  R4, R4
 	BEQ   R4, completion
 	ERRNO(last)
+	MOVBU ExtendedPoll_NextEnds(R28), R12
+	BNE   R12, left
 end:
 	MOVV  ExtendedPoll_CQ(R28), R4
 	MOVV  ExtendedPoll_End(R28), R13

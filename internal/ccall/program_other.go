@@ -4,7 +4,9 @@ package ccall
 
 import "unsafe"
 
-func playSteps(p *Program, first *Step, n int) (result, errno int32) { return playPortable(p, first, n) }
+func playSteps(p *Program, first *Step, n int) (result, errno int32) {
+	return playPortable(p, first, n)
+}
 
 func pollEx(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, result, errno int32) {
 	return pollExPortable(p, into, n)

@@ -48,15 +48,18 @@ func pollExPortable(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, resul
 	}
 	for {
 		record := unsafe.Add(into, uintptr(got)*p.Size) // safe: there is room for n
-		// Safe: both are of this size, and aligned as what they begin with.
-		*(*[headSize / 4]uint32)(record) = *(*[headSize / 4]uint32)(p.Head)
-		reads := p.OnSuccess
-		if (*[headSize / 4]uint32)(record)[1] != 0 {
-			reads = p.OnFailure
-		}
-		for _, r := range reads {
+		// Safe: the queue has these, and the record too.
+		at, current := (*head)(record), (*head)(p.Head)
+		at.status, at.id = current.status, current.id
+		r := p.OnSuccess
+		if at.status != 0 {
+			r = p.OnFailure
+		} else if p.Fill != 0 {
 			// Safe: as in postPortable.
-			*r.into(record), _ = dl.Call(r.Fn, uintptr(p.CQ), uintptr(unsafe.Add(record, r.Arg)))
+			dl.CallInt(p.Fill, uintptr(p.CQ), uintptr(unsafe.Add(record, p.FillAt)))
+		}
+		for ; r.Fn != 0; r = (*Read)(unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r))) { // safe: the list has an end
+			*(*uintptr)(unsafe.Add(record, r.Result)), _ = dl.Call(r.Fn, uintptr(p.CQ)) // safe: the record has a word there
 		}
 		if got++; got == n {
 			break
@@ -65,8 +68,17 @@ func pollExPortable(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, resul
 			break
 		}
 	}
-	dl.CallInt(p.End, uintptr(p.CQ))
+	if result == 0 || !p.NextEnds {
+		dl.CallInt(p.End, uintptr(p.CQ))
+	}
 	return got, result, int32(reason)
+}
+
+// head is what there is of a completion without a call.
+type head struct {
+	_      uint32
+	status uint32
+	id     uint64
 }
 
 // callPortable is call, likewise.

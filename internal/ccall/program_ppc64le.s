@@ -87,37 +87,36 @@ TEXT ·pollEx(SB), NOSPLIT|NOFRAME, $0-40
 	CMPW  R3, $0
 	BNE   empty
 completion:
-	// Each of the head's parts as C stores it: a load of several stores would wait for all of them.
 	MOVD  ExtendedPoll_Head(R21), R8
-	MOVWZ 0(R8), R9
 	MOVWZ 4(R8), R10
 	MOVD  8(R8), R11
-	MOVW  R9, 0(R22)
 	MOVW  R10, 4(R22)
 	MOVD  R11, 8(R22)
-	MOVD  (ExtendedPoll_OnSuccess+0)(R21), R23 // the read
-	MOVD  (ExtendedPoll_OnSuccess+8)(R21), R24
 	CMPW  R10, $0
-	BEQ   reads
-	MOVD  (ExtendedPoll_OnFailure+0)(R21), R23
-	MOVD  (ExtendedPoll_OnFailure+8)(R21), R24
-reads:
-	MOVD  $Read__size, R8
-	MULLD R8, R24
-	ADD   R23, R24             // where reads end
-	BR    more
-read:
+	BNE   failure
+	MOVD  ExtendedPoll_Fill(R21), R12
+	CMP   R12, $0
+	BEQ   filled
 	MOVD  ExtendedPoll_CQ(R21), R3
-	MOVD  Read_Arg(R23), R4
+	MOVD  ExtendedPoll_FillAt(R21), R4
 	ADD   R22, R4
+	CCALL
+filled:
+	MOVD  ExtendedPoll_OnSuccess(R21), R23 // the read
+read:
 	MOVD  Read_Fn(R23), R12
+	CMP   R12, $0
+	BEQ   readAll
+	MOVD  ExtendedPoll_CQ(R21), R3
 	CCALL
 	MOVD  Read_Result(R23), R8
 	MOVD  R3, (R22)(R8)
 	ADD   $Read__size, R23
-more:
-	CMP   R23, R24
-	BNE   read
+	BR    read
+failure:
+	MOVD  ExtendedPoll_OnFailure(R21), R23
+	BR    read
+readAll:
 	ADD   $-1, R25
 	CMP   R25, $0
 	BEQ   full
@@ -129,6 +128,9 @@ more:
 	CMPW  R3, $0
 	BEQ   completion
 	ERRNO(last)
+	MOVBZ ExtendedPoll_NextEnds(R21), R8
+	CMP   R8, $0
+	BNE   left
 end:
 	MOVD  ExtendedPoll_CQ(R21), R3
 	MOVD  ExtendedPoll_End(R21), R12

@@ -80,36 +80,34 @@ TEXT ·pollEx(SB), NOSPLIT|NOFRAME, $0-40
 	MOVW  X10, X10
 	BNEZ  X10, empty
 completion:
-	// Each of the head's parts as C stores it: a load of several stores would wait for all of them.
 	MOV   ExtendedPoll_Head(X22), X6
-	MOVWU 0(X6), X7
 	MOVWU 4(X6), X28
 	MOV   8(X6), X29
-	MOVW  X7, 0(X23)
 	MOVW  X28, 4(X23)
 	MOV   X29, 8(X23)
-	MOV   (ExtendedPoll_OnSuccess+0)(X22), X24 // the read
-	MOV   (ExtendedPoll_OnSuccess+8)(X22), X25
-	BEQZ  X28, reads
-	MOV   (ExtendedPoll_OnFailure+0)(X22), X24
-	MOV   (ExtendedPoll_OnFailure+8)(X22), X25
-reads:
-	MOV   $Read__size, X6
-	MUL   X6, X25, X25
-	ADD   X24, X25, X25        // where reads end
-	JMP   more
-read:
+	BNEZ  X28, failure
+	MOV   ExtendedPoll_Fill(X22), X7
+	BEQZ  X7, filled
 	MOV   ExtendedPoll_CQ(X22), X10
-	MOV   Read_Arg(X24), X11
+	MOV   ExtendedPoll_FillAt(X22), X11
 	ADD   X23, X11, X11
+	CALL  X7
+filled:
+	MOV   ExtendedPoll_OnSuccess(X22), X24 // the read
+read:
 	MOV   Read_Fn(X24), X7
+	BEQZ  X7, readAll
+	MOV   ExtendedPoll_CQ(X22), X10
 	CALL  X7
 	MOV   Read_Result(X24), X6
 	ADD   X23, X6, X6
 	MOV   X10, (X6)
 	ADD   $Read__size, X24, X24
-more:
-	BNE   X24, X25, read
+	JMP   read
+failure:
+	MOV   ExtendedPoll_OnFailure(X22), X24
+	JMP   read
+readAll:
 	ADD   $-1, X26, X26
 	BEQZ  X26, full
 	MOV   ExtendedPoll_Size(X22), X6
@@ -120,6 +118,8 @@ more:
 	MOVW  X10, X10
 	BEQZ  X10, completion
 	ERRNO(last)
+	MOVBU ExtendedPoll_NextEnds(X22), X6
+	BNEZ  X6, left
 end:
 	MOV   ExtendedPoll_CQ(X22), X10
 	MOV   ExtendedPoll_End(X22), X7

@@ -98,39 +98,36 @@ TEXT ·pollEx(SB), NOSPLIT|NOFRAME, $0-40
 	CMPW  R2, $0
 	BNE   empty
 completion:
-	// Each of the head's parts as C stores it: a load of several stores would wait for all of them.
 	MOVD  168(R15), R4
 	MOVD  ExtendedPoll_Head(R4), R5
-	MOVWZ 0(R5), R1
 	MOVWZ 4(R5), R2
 	MOVD  8(R5), R3
-	MOVW  R1, 0(R9)
 	MOVW  R2, 4(R9)
 	MOVD  R3, 8(R9)
-	MOVD  (ExtendedPoll_OnSuccess+0)(R4), R12 // the read
-	MOVD  (ExtendedPoll_OnSuccess+8)(R4), R3
-	CMPBEQ R2, $0, reads
-	MOVD  (ExtendedPoll_OnFailure+0)(R4), R12
-	MOVD  (ExtendedPoll_OnFailure+8)(R4), R3
-reads:
-	MOVD  $Read__size, R1
-	MULLD R1, R3
-	ADD   R12, R3
-	MOVD  R3, 176(R15)         // where reads end
-	BR    more
+	CMPBNE R2, $0, failure
+	MOVD  ExtendedPoll_Fill(R4), R1
+	CMPBEQ R1, $0, filled
+	MOVD  ExtendedPoll_CQ(R4), R2
+	MOVD  ExtendedPoll_FillAt(R4), R3
+	ADD   R9, R3
+	CCALL
+	MOVD  168(R15), R4
+filled:
+	MOVD  ExtendedPoll_OnSuccess(R4), R12 // the read
 read:
+	MOVD  Read_Fn(R12), R1
+	CMPBEQ R1, $0, readAll
 	MOVD  168(R15), R4
 	MOVD  ExtendedPoll_CQ(R4), R2
-	MOVD  Read_Arg(R12), R3
-	ADD   R9, R3
-	MOVD  Read_Fn(R12), R1
 	CCALL
 	MOVD  Read_Result(R12), R3
 	MOVD  R2, 0(R9)(R3*1)
 	ADD   $Read__size, R12
-more:
-	MOVD  176(R15), R1
-	CMPBNE R12, R1, read
+	BR    read
+failure:
+	MOVD  ExtendedPoll_OnFailure(R4), R12
+	BR    read
+readAll:
 	MOVD  160(R15), R1
 	ADD   $-1, R1
 	MOVD  R1, 160(R15)
@@ -145,6 +142,9 @@ more:
 	BEQ   completion
 	ERRNO(last)
 	MOVD  R3, R12
+	MOVD  168(R15), R4
+	MOVBZ ExtendedPoll_NextEnds(R4), R1
+	CMPBNE R1, $0, left
 end:
 	MOVD  168(R15), R4
 	MOVD  ExtendedPoll_CQ(R4), R2

@@ -47,6 +47,11 @@ func program(o *object) *Program {
 func waysToPlay(t *testing.T, test func(t *testing.T, play func(p *Program, steps []Step) (result, errno int32))) {
 	symbol(t, "object_start")
 	t.Run("chosen", func(t *testing.T) { test(t, (*Program).Play) })
+	t.Run("step by step", func(t *testing.T) {
+		test(t, func(p *Program, steps []Step) (result, errno int32) {
+			return playProgram(p, unsafe.SliceData(steps), len(steps))
+		})
+	})
 	t.Run("portable", func(t *testing.T) {
 		test(t, func(p *Program, steps []Step) (result, errno int32) {
 			return playPortable(p, unsafe.SliceData(steps), len(steps))
@@ -151,7 +156,7 @@ func TestPlayWithoutFunctions(t *testing.T) {
 
 func TestCall(t *testing.T) {
 	six, fails, wide := symbol(t, "call_six"), symbol(t, "call_fails"), symbol(t, "call_unsigned")
-	for name, call := range map[string]func(fn, a, b, c, d, e, f uintptr) (uintptr, int32){"chosen": Call, "portable": callPortable} {
+	for name, call := range map[string]func(fn, a, b, c, d, e, f uintptr) (uintptr, int32){"chosen": Call, "step by step": callAny, "portable": callPortable} {
 		t.Run(name, func(t *testing.T) {
 			result, errno := call(six, 1, 2, 3, 4, 5, 6)
 			require.EqualValues(t, 654321, result)

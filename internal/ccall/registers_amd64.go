@@ -26,6 +26,20 @@ var (
 	countRested = func(n int, err error) (int, error) { rest(); return n, err }
 )
 
+// And what else there is to do, with the same arguments.
+var (
+	//lint:ignore U1000 the assembly goes on at it
+	playRested = func(result, errno int32) (int32, int32) { rest(); return result, errno }
+	//lint:ignore U1000 the assembly goes on at it
+	pollExRested = func(got int, result, errno int32) (int, int32, int32) { rest(); return got, result, errno }
+	//lint:ignore U1000 the assembly goes on at it
+	callRested = func(result uintptr, errno int32) (uintptr, int32) { rest(); return result, errno }
+	//lint:ignore U1000 the assembly goes on at it
+	playOther = playProgram
+	//lint:ignore U1000 the assembly goes on at it
+	pollExOther = pollProgram
+)
+
 type echoFunc = func(a, b, c, d, e uintptr) (e2, d2, c2, b2, a2 uintptr)
 
 // The assembly, and where it begins. It is called by way of the func values only.
@@ -43,9 +57,18 @@ func postListInRegisters()
 func pollInRegisters()
 
 //lint:ignore U1000 see above
+func playInRegisters()
+
+//lint:ignore U1000 see above
+func pollExInRegisters()
+
+//lint:ignore U1000 see above
+func callInRegisters()
+
+//lint:ignore U1000 see above
 func echoInRegisters()
 
-var postCode, postFromCode, postListCode, pollCode, echoCode uintptr
+var postCode, postFromCode, postListCode, pollCode, playCode, pollExCode, callCode, echoCode uintptr
 
 // inRegisters reports whether that way is used.
 var inRegisters = direct && registersHold()
@@ -57,6 +80,13 @@ func choose() (postFunc, fromFunc, listFunc, pollFunc) {
 	return funcValue[postFunc](&postCode), funcValue[fromFunc](&postFromCode), funcValue[listFunc](&postListCode), funcValue[pollFunc](&pollCode)
 }
 
+func choosePrograms() (playFunc, pollExFunc, callFunc) {
+	if !inRegisters || RaceDetector {
+		return playProgram, pollProgram, callAny
+	}
+	return funcValue[playFunc](&playCode), funcValue[pollExFunc](&pollExCode), funcValue[callFunc](&callCode)
+}
+
 // registersHold reports whether the registers carry what the assembly takes them to.
 func registersHold() bool {
 	a, b, c, d, e := funcValue[echoFunc](&echoCode)(1, 2, 3, 4, 5)
@@ -64,7 +94,7 @@ func registersHold() bool {
 }
 
 // funcValue makes a func value, which is a pointer to where code begins.
-func funcValue[F postFunc | fromFunc | listFunc | pollFunc | echoFunc](code *uintptr) F {
+func funcValue[F postFunc | fromFunc | listFunc | pollFunc | playFunc | pollExFunc | callFunc | echoFunc](code *uintptr) F {
 	// Safe: the code has F's arguments and results, and the variable is there for good.
 	return *(*F)(unsafe.Pointer(&code))
 }

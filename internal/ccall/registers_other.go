@@ -5,3 +5,5 @@ package ccall
 const inRegisters = false
 
 func choose() (postFunc, fromFunc, listFunc, pollFunc) { return postAny, postFrom, postList, pollInto }
+
+func choosePrograms() (playFunc, pollExFunc, callFunc) { return playProgram, pollProgram, callAny }

@@ -61,6 +61,12 @@ func loops() []loop {
 	some := func(*List, int32, int32, uintptr) (int, error) { rest(); return 0, errRefused }
 	failed := func(unsafe.Pointer, int32, int32, int32) (int, error) { rest(); return 0, errRefused }
 	pair := &Pair{PostFn: post, Object: ok, List: list, PollFn: poll, CQ: ok, Into: room, Room: 4}
+	six := mustFind("call_six")
+	nothing, endless := &queue{startResult: int64(syscall.ENOENT)}, &queue{nextFailsAt: -1}
+	steps := []Step{{Op: mustFind("object_op"), Plain: 1, Data: mustFind("object_data")}, {Address: mustFind("object_address")}}
+	played, unplayed := program(&object{setErrno: untouched}), new(Program)
+	polled, empty, unpolled := extendedPoll(endless), extendedPoll(nothing), new(ExtendedPoll)
+	records := unsafe.Pointer(new([4]record))
 	return []loop{
 		{"post", func(stop *atomic.Bool) {
 			for !stop.Load() {
@@ -130,6 +136,41 @@ func loops() []loop {
 		{"post and poll", func(stop *atomic.Bool) {
 			for !stop.Load() {
 				pair.Make()
+			}
+		}},
+		{"play", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = played.Play(steps)
+			}
+		}},
+		{"play, not asked", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = unplayed.Play(steps)
+			}
+		}},
+		{"extended poll", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _, _ = polled.Poll(records, 4)
+			}
+		}},
+		{"extended poll, empty", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _, _ = empty.Poll(records, 4)
+			}
+		}},
+		{"extended poll, no room", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _, _ = polled.Poll(records, 0)
+			}
+		}},
+		{"extended poll, not asked", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _, _ = unpolled.Poll(records, 4)
+			}
+		}},
+		{"call", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = Call(six, 1, 2, 3, 4, 5, 6)
 			}
 		}},
 	}

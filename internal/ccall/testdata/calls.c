@@ -280,7 +280,7 @@ struct queue {
 	uint32_t comp_mask, status;
 	uint64_t wr_id;
 	int64_t held, start_result, next_result, next_fails_at, set_errno, failed_at; /* status is 12 for that wr_id */
-	int64_t starts, nexts, ends, reads;
+	int64_t next_ends, starts, nexts, ends, reads;
 	uint64_t saw_attr, thread;
 };
 
@@ -310,23 +310,25 @@ int queue_start(struct queue *q, void *attr)
 	return 0;
 }
 
-int queue_next(struct queue *q)
-{
-	q->nexts++;
-	if ((int64_t)q->wr_id == q->next_fails_at) {
-		errno = (int)q->set_errno;
-		return (int)q->next_result;
-	}
-	advance(q);
-	return 0;
-}
-
 void queue_end(struct queue *q)
 {
 	q->ends++;
 	if (q->thread != thread())
 		q->ends += 1000;
 	__atomic_store_n(&q->held, 0, __ATOMIC_RELEASE);
+}
+
+int queue_next(struct queue *q)
+{
+	q->nexts++;
+	if ((int64_t)q->wr_id == q->next_fails_at) {
+		if (q->next_ends)
+			queue_end(q);
+		errno = (int)q->set_errno;
+		return (int)q->next_result;
+	}
+	advance(q);
+	return 0;
 }
 
 uint64_t queue_read_wide(struct queue *q) { return q->reads++, q->wr_id << 40 | q->wr_id; }
@@ -352,4 +354,78 @@ int bench_loop(int (*volatile *fn)(void *, void *, void **), int64_t n, void *li
 		sum += (*fn)(0, list, &bad);
 	}
 	return sum;
+}
+
+/* The smallest that a provider can do for a batch of writes and for an extended poll, and the loops of a C program. */
+struct bench {
+	uint64_t wr_id;
+	unsigned int wr_flags, behind;
+	int64_t held;
+	uint64_t sink[8], tail;
+	int (*start)(struct bench *);
+	void (*write)(struct bench *, uint32_t, uint64_t);
+	void (*set_sge)(struct bench *, uint32_t, uint64_t, uint32_t);
+	int (*complete)(struct bench *);
+	int (*next)(struct bench *);
+	void (*end)(struct bench *);
+	uint64_t (*read)(struct bench *);
+	uint64_t left;
+};
+
+static int bench_start(struct bench *b) { return lock(&b->held), 0; }
+
+static void bench_write(struct bench *b, uint32_t rkey, uint64_t addr)
+{
+	uint64_t *slot = &b->sink[b->tail++ & 3];
+	slot[0] = b->wr_id, slot[1] = rkey + b->wr_flags, slot[2] = addr;
+}
+
+static void bench_set_sge(struct bench *b, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	uint64_t *slot = &b->sink[b->tail & 3];
+	slot[3] = lkey, slot[4] = addr + length;
+}
+
+static int bench_complete(struct bench *b) { return __atomic_store_n(&b->held, 0, __ATOMIC_RELEASE), 0; }
+static int bench_next(struct bench *b) { return b->wr_id++, 0; }
+static void bench_end(struct bench *b) { __atomic_store_n(&b->held, 0, __ATOMIC_RELEASE); }
+static uint64_t bench_read(struct bench *b) { return b->wr_id * 2; }
+
+void bench_init(struct bench *b)
+{
+	b->start = bench_start, b->write = bench_write, b->set_sge = bench_set_sge, b->complete = bench_complete;
+	b->next = bench_next, b->end = bench_end, b->read = bench_read;
+}
+
+int64_t bench_batches(struct bench *b, int64_t wrs, int64_t n)
+{
+	int64_t sum = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		b->start(b);
+		for (int64_t k = 0; k < wrs; k++) {
+			b->wr_id = (uint64_t)k, b->wr_flags = 2;
+			b->write(b, 7, (uint64_t)k * 64);
+			b->set_sge(b, 9, (uint64_t)k * 64, 64);
+		}
+		sum += b->complete(b);
+	}
+	return sum;
+}
+
+int64_t bench_polls(struct bench *b, int64_t wrs, int64_t n, uint64_t *into)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (b->start(b))
+			return 1;
+		for (int64_t k = 0;;) {
+			uint64_t *record = into + 4 * k;
+			record[0] = *(uint64_t *)&b->wr_flags, record[1] = b->wr_id;
+			record[2] = b->read(b), record[3] = b->read(b);
+			if (++k == wrs || b->next(b))
+				break;
+		}
+		b->end(b);
+	}
+	return 0;
 }
