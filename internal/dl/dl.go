@@ -75,7 +75,7 @@ func LoadNamed(soname string) (*Library, error) {
 	if soname == Libibverbs {
 		return Load()
 	}
-	if os.Getenv(overrideVariable) != "" || os.Getenv(foldersVariable) != "" {
+	if choose(Libibverbs).variable != "" {
 		if _, err := Load(); err != nil {
 			return nil, err
 		}

@@ -1,0 +1,297 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
+	"github.com/goverbs/goverbs/gen/internal/gcc"
+)
+
+// processor is one that programs are run for, under emulation if it is another.
+type processor struct {
+	arch, emulator, linker string
+	signs                  bool // unsigned integers of 32 bits are passed as if they had a sign
+}
+
+var processors = []processor{
+	{"amd64", "qemu-x86_64 -L /usr/x86_64-linux-gnu", "/lib64/ld-linux-x86-64.so.2", false},
+	{"arm64", "qemu-aarch64 -L /usr/aarch64-linux-gnu", "/lib/ld-linux-aarch64.so.1", false},
+	{"ppc64le", "qemu-ppc64le -L /usr/powerpc64le-linux-gnu", "/lib64/ld64.so.2", false},
+	{"riscv64", "qemu-riscv64 -L /usr/riscv64-linux-gnu", "/lib/ld-linux-riscv64-lp64d.so.1", true},
+}
+
+// answers are the functions of infiniband/verbs.h whose negative numbers, or NULL,
+// the man pages give a meaning.
+const answers = "ibv_get_device_index ibv_rate_to_mult ibv_rate_to_mbps ibv_query_qp_data_in_order ibv_qp_to_qp_ex"
+
+// Every generated function calls the C function that it is named after, with each
+// argument in its place, and tells by C's convention what became of it. The C
+// compiler makes the functions from the header's own prototypes; and again ones
+// that see whole registers, whatever the header says.
+func TestCalls(t *testing.T) {
+	const small = "testdata/calls"
+	for _, header := range []struct {
+		name, library, values string
+		flags                 []string
+		least                 int
+	}{
+		{verbs, verbsLibrary, answers, nil, 130},
+		{"small.h", "libsmall.so.1", "", []string{"-I", small, "-library", "libsmall.so.1"}, 34},
+	} {
+		module := newModule(t)
+		flags := append([]string{"-header", header.name, "-package", "lib"}, header.flags...)
+		gen(t, append([]string{"generate", "-o", filepath.Join(module, "lib")}, flags...)...)
+		for _, p := range processors {
+			native := p.arch == runtime.GOARCH
+			if p.arch == "amd64" && !native {
+				continue // there is the emulator of this machine only
+			}
+			facts := factsOfCalls(t, header.name, header.flags, "linux/"+p.arch)
+			names := goNames(t, filepath.Join(module, "lib"))
+			require.GreaterOrEqual(t, len(names), header.least)
+			writeProgram(t, module, header.library, facts, names)
+			binary := filepath.Join(module, p.arch)
+			goCommand(t, module, "linux/"+p.arch, "build", "-ldflags=-I "+p.linker, "-o", binary, ".")
+			for _, raw := range []string{"", "1"} {
+				t.Run(fmt.Sprintf("%s, %s, raw=%s", header.name, p.arch, raw), func(t *testing.T) {
+					folder := t.TempDir()
+					compileRecorder(t, p.arch, filepath.Join(folder, header.library), recorder(header.name, facts, names, raw != ""))
+					command := []string{binary}
+					if !native {
+						command = append(strings.Fields(p.emulator), binary)
+					}
+					signs := ""
+					if p.signs {
+						signs = "1"
+					}
+					cmd := exec.Command(command[0], command[1:]...)
+					cmd.Env = append(os.Environ(), "GOVERBS_LIBIBVERBS=", "GOVERBS_LIBRARIES="+folder, "VALUES="+header.values, "RAW="+raw, "SIGNS="+signs)
+					out, err := cmd.CombinedOutput()
+					require.NoError(t, err, "%s", out)
+					assert.Contains(t, string(out), fmt.Sprintf("%d functions, 0 failures", len(names)))
+				})
+			}
+		}
+	}
+}
+
+// What Go cannot call is left out, and named with the reason.
+func TestCallsLeftOut(t *testing.T) {
+	args := []string{"generate", "-header", "small.h", "-library", "libsmall.so.1", "-I", "testdata/calls", "-o", t.TempDir()}
+	said := said(t, args...)
+	for name, why := range map[string]string{
+		"small_variadic": "it takes any number of arguments",
+		"small_double":   "double a: numbers in floating point are passed in other registers",
+		"small_float":    "its result: numbers in floating point are passed in other registers",
+		"small_by_value": "struct small_thing a: a struct or a union is passed by value",
+		"small_returned": "its result: a struct or a union is passed by value",
+		"small_union":    "union small_word a: a struct or a union is passed by value",
+		"small_sixteen":  "it has 16 parameters, more than the 15 that Go passes",
+	} {
+		assert.Regexp(t, `(?m)^gen: left out: small.h:\d+: function `+name+`: `+why+`$`, said)
+	}
+	assert.Equal(t, 7, strings.Count(said, "left out"), said)
+}
+
+// Arguments that are swapped do not compile, unless C has one type for both.
+func TestSwappedArgumentsDoNotCompile(t *testing.T) {
+	t.Parallel()
+	module := newModule(t)
+	gen(t, "generate", "-package", "lib", "-o", filepath.Join(module, "lib"))
+	program := func(calls ...string) string {
+		return "package main\n\nimport \"example.org/bindings/lib\"\n\nfunc main() {\n" +
+			"\tvar (\n\t\tctx *lib.Context\n\t\tpd *lib.PD\n\t\tqp *lib.QP\n\t\tmr *lib.MR\n\t\tgid *lib.GID\n\t\tattr *lib.QPAttr\n\t\tinit *lib.QPInitAttr\n\t)\n" +
+			"\t_, _, _, _, _, _, _, _ = ctx, pd, qp, mr, gid, attr, init, lib.AccessLocalWrite\n\tport, index, lid := uint8(1), int32(2), uint16(3)\n\t_, _, _ = port, index, lid\n\t" +
+			strings.Join(calls, "\n\t") + "\n}\n"
+	}
+	main := filepath.Join(module, "main.go")
+	require.NoError(t, os.WriteFile(main, []byte(program(
+		"lib.QueryGID(ctx, port, index, gid)", "lib.ModifyQP(qp, attr, lib.QPAttrMaskState)", "lib.QueryQP(qp, attr, lib.QPAttrMaskState, init)",
+		"lib.AttachMcast(qp, gid, lid)", "lib.RegMR(pd, 0, 1, lib.AccessLocalWrite)", "lib.ReregMR(mr, lib.ReregMRChangePD, pd, 0, 1, lib.AccessLocalWrite)")), 0o644))
+	goCommand(t, module, "linux/"+runtime.GOARCH, "vet", ".")
+	swapped := []string{
+		"lib.QueryGID(ctx, index, port, gid)", "lib.QueryGID(ctx, port, gid, index)", "lib.ModifyQP(attr, qp, lib.QPAttrMaskState)",
+		"lib.ModifyQP(qp, lib.QPAttrMaskState, attr)", "lib.ModifyQP(qp, attr, lib.AccessLocalWrite)", "lib.QueryQP(qp, init, lib.QPAttrMaskState, attr)",
+		"lib.AttachMcast(gid, qp, lid)", "lib.AttachMcast(qp, gid, port)", "lib.RegMR(pd, 0, lib.AccessLocalWrite, 1)",
+		"lib.ReregMR(mr, lib.AccessLocalWrite, pd, 0, 1, lib.ReregMRChangePD)", "lib.AllocPD(pd)",
+	}
+	for _, call := range swapped {
+		require.NoError(t, os.WriteFile(main, []byte(program(call)), 0o644))
+		cmd := exec.Command("go", "vet", ".")
+		cmd.Dir = module
+		out, err := cmd.CombinedOutput()
+		assert.Error(t, err, call)
+		assert.Contains(t, string(out), "cannot use", call)
+	}
+}
+
+// factsOfCalls reads a header for one target.
+func factsOfCalls(t *testing.T, header string, flags []string, target string) *abi.Facts {
+	t.Helper()
+	args := []string{"facts", "-header", header, "-target", target}
+	for i := 0; i+1 < len(flags); i += 2 {
+		if flags[i] == "-I" {
+			args = append(args, flags[i:i+2]...)
+		}
+	}
+	all, err := abi.ReadAll(strings.NewReader(gen(t, args...)))
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+	return all[0]
+}
+
+var (
+	symbolOf  = regexp.MustCompile(`var symbol(\w+) += clib\.Function\{Library: &cLibrary, Name: "(\w+)"`)
+	pointerOf = regexp.MustCompile(`\nfunc \(f (\w+)\) Call\(.*\n\t.*clib\.Pointer\{Name: "([\w.]+)"`)
+)
+
+// callables are the functions that have names in Go, those that members point to
+// by RECORD.MEMBER.
+func callables(facts *abi.Facts, names map[string]string) []*abi.Function {
+	var out []*abi.Function
+	for _, f := range facts.Functions {
+		if names[f.Name] != "" {
+			out = append(out, f)
+		}
+	}
+	for _, r := range facts.Records {
+		for _, f := range r.Fields {
+			if name := r.Name + "." + f.Name; names[name] != "" {
+				signature := &abi.Function{Name: name, Result: f.Type.Elem.Result}
+				for _, t := range f.Type.Elem.Params {
+					signature.Params = append(signature.Params, abi.Parameter{Type: t})
+				}
+				out = append(out, signature)
+			}
+		}
+	}
+	return out
+}
+
+// slotName is the symbol of the recorder's function for what a member points to.
+func slotName(name string) string { return strings.ReplaceAll(name, ".", "__") }
+
+// goNames are the generated functions by their names in C, and the types of those
+// that members point to.
+func goNames(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	names := map[string]string{}
+	for _, text := range files(t, dir) {
+		for _, m := range symbolOf.FindAllStringSubmatch(text, -1) {
+			names[m[2]] = m[1]
+		}
+		for _, m := range pointerOf.FindAllStringSubmatch(text, -1) {
+			names[m[2]] = m[1]
+		}
+	}
+	return names
+}
+
+// paramOf is a parameter as the program knows it.
+func paramOf(t *abi.Type) string {
+	kind := "unsigned"
+	if t.Kind == abi.Int || t.Signed {
+		kind = "signed"
+	}
+	return fmt.Sprintf("%s %d", kind, t.Size)
+}
+
+// writeProgram writes the program that calls all functions.
+func writeProgram(t *testing.T, module, library string, facts *abi.Facts, names map[string]string) {
+	t.Helper()
+	var b bytes.Buffer
+	fmt.Fprintf(&b, "package main\n\nimport (\n\t\"github.com/goverbs/goverbs/clib\"\n\t\"example.org/bindings/lib\"\n)\n\nvar library = clib.Library{Soname: %q}\n\nvar functions = []function{\n", library)
+	for _, f := range callables(facts, names) {
+		var params []string
+		for _, p := range f.Params {
+			params = append(params, fmt.Sprintf("%q", paramOf(p.Type)))
+		}
+		call := "lib." + names[f.Name]
+		if strings.Contains(f.Name, ".") {
+			call = fmt.Sprintf("%s(slot(%q)).Call", call, slotName(f.Name))
+		}
+		fmt.Fprintf(&b, "\t{%q, %s, %q, []string{%s}},\n", f.Name, call, f.Result.String(), strings.Join(params, ", "))
+	}
+	b.WriteString("}\n")
+	main, err := os.ReadFile("testdata/calls/main.go")
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(module, "functions.go"), b.Bytes(), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(module, "main.go"), main, 0o644))
+}
+
+// recorder is the C of a library whose functions record their arguments. Those of
+// the header have its prototypes, and the compiler refuses others; raw ones take
+// whole registers.
+func recorder(header string, facts *abi.Facts, names map[string]string, raw bool) string {
+	var b strings.Builder
+	if !raw {
+		fmt.Fprintf(&b, "#include <%s>\n", header)
+	}
+	b.WriteString("#include \"record.c\"\n")
+	for _, f := range callables(facts, names) {
+		var params, words []string
+		for i, p := range f.Params {
+			name := fmt.Sprintf("a%d", i)
+			declared, cast := "uint64_t "+name, "(uint64_t)"
+			if !raw {
+				declared = p.Type.Declare(name)
+				if p.Type.Kind == abi.Pointer || p.Type.Kind == abi.FuncPtr {
+					cast = "(uint64_t)(uintptr_t)"
+				}
+			}
+			params, words = append(params, declared), append(words, cast+name)
+		}
+		if params == nil {
+			params, words = []string{"void"}, []string{"0"}
+		}
+		call := fmt.Sprintf("record(%q, %d, (const uint64_t[]){%s})", f.Name, len(f.Params), strings.Join(words, ", "))
+		symbol := slotName(f.Name)
+		head, body := "uint64_t "+symbol, "return "+call
+		if !raw {
+			// The parentheses keep a macro of that name away.
+			head = f.Result.Declare("(" + symbol + ")")
+			switch f.Result.Kind {
+			case abi.Void:
+				body = call
+			case abi.Pointer:
+				body = fmt.Sprintf("return (%s)(uintptr_t)%s", f.Result, call)
+			default:
+				body = fmt.Sprintf("return (%s)%s", f.Result, call)
+			}
+		}
+		fmt.Fprintf(&b, "%s(%s) { %s; }\n", head, strings.Join(params, ", "), body)
+		if record, member, ok := strings.Cut(f.Name, "."); ok && !raw {
+			fmt.Fprintf(&b, "void set_%s(struct %s *s) { s->%s = %s; }\n", symbol, record, member, symbol)
+		}
+	}
+	return b.String()
+}
+
+// compileRecorder compiles the library for a processor. The headers are copied for
+// cross compilers, because the folder that they are in is of this machine's.
+func compileRecorder(t *testing.T, arch, file, text string) {
+	t.Helper()
+	compiler, err := gcc.For(arch)
+	require.NoError(t, err)
+	dir := t.TempDir()
+	for _, name := range []string{"infiniband", "linux", "asm-generic", "rdma"} {
+		require.NoError(t, os.CopyFS(filepath.Join(dir, name), os.DirFS(filepath.Join("/usr/include", name))))
+	}
+	source := filepath.Join(dir, "recorder.c")
+	require.NoError(t, os.WriteFile(source, []byte(text), 0o644))
+	cmd := exec.Command(compiler.Name(), "-shared", "-fPIC", "-O2", "-Wall", "-Werror", "-Wno-array-parameter", "-std=gnu17", "-I", "testdata/calls",
+		"-idirafter", dir, "-o", file, source)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "the C compiler disagrees with the header's prototypes:\n%s", out)
+}
