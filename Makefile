@@ -123,6 +123,8 @@ test-cross: ## tests of the C call on other processors, emulated
 	$(step) "other processors"
 	@test/cross
 	@GOTOOLCHAIN=$(GO_NEWEST) test/cross s390x
+	$(step) "generated calls on s390x"
+	@GOTOOLCHAIN=$(GO_NEWEST) go test -run '^TestCalls$$' ./gen
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
 device_test = go test -p 1 -tags device -exec $(vm) ./test/device/...
