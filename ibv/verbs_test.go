@@ -188,7 +188,7 @@ func verbsA(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 	gid := ibv.GIDEntry{GIDIndex: 5, PortNum: 6, GIDType: 7, NdevIfindex: 8}
 	deviceAttr := ibv.DeviceAttrEx{HCACoreClock: 11, MaxDMSize: 12, OrigAttr: ibv.DeviceAttr{MaxQP: 13}}
 	pkey, speed := ibv.ToBE16(0x8123), uint64(4000)
-	values := ibv.ValuesEx{CompMask: 1, RawClock: ibv.Timespec{TvSec: 2, TvNsec: 3}}
+	mask, values := ibv.ValuesMask(0x77), ibv.ValuesEx{CompMask: 1, RawClock: ibv.Timespec{TvSec: 2, TvNsec: 3}}
 	tdAttr := &ibv.TDInitAttr{CompMask: 0x31}
 	domain := &ibv.ParentDomainInitAttr{PD: pd, TD: td, CompMask: 4, Alloc: 5, Free: 6, PDContext: 7}
 	mrAttr := &ibv.MRInitAttr{Length: 1, Access: 2, CompMask: 3, IOVA: 4, Addr: 5, FD: 6, FDOffset: 7, DMAH: dmah, Buf: buf}
@@ -318,9 +318,9 @@ func verbsA(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 				return of(qp.QueryQPDataInOrder(ibv.WRRDMARead, ibv.QueryQPDataInOrderReturnCaps))
 			},
 			args: []any{qp, uint32(ibv.WRRDMARead), uint32(1)}, does: recorder.Response{Result: 3}, want: ibv.QueryQPDataInOrderCaps(3)},
-		{function: "VerbsContext.QueryRtValues", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryRTValues(0x77)) },
-			args: []any{ctx, recorder.Anything}, want: values, saw: saw([]byte{0x77}),
-			does: recorder.Response{Copy: copied(1, 1), Fill: filled(1, recorder.Bytes(&values))}},
+		{function: "VerbsContext.QueryRtValues", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryRTValues(mask)) },
+			args: []any{ctx, recorder.Anything}, want: values, saw: saw(recorder.Bytes(&mask)),
+			does: recorder.Response{Copy: copied(1, unsafe.Sizeof(mask)), Fill: filled(1, recorder.Bytes(&values))}},
 		{function: "ibv_set_ece", fails: givesStatus, call: func() (any, error) { return errorOnly(qp.SetECE(ece)) }, args: []any{qp, ece},
 			saw:   saw(recorder.Bytes(ece)),
 			does:  recorder.Response{Copy: copied(1, unsafe.Sizeof(*ece)), Fill: filled(1, recorder.Bytes(&accepted))},
