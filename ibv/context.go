@@ -6,8 +6,10 @@ import (
 	"unsafe"
 )
 
-// Close closes the device, as ibv_close_device(3) does. Everything made from
-// it must be closed before, and nothing of it may be used afterwards.
+// Close closes the device. Everything made from it must be closed before, and
+// nothing of it may be used afterwards.
+//
+// C: ibv_close_device(3)
 func (ctx *Context) Close() error {
 	return ctx.action("close RDMA device", closeHints).from(cCloseDevice(ctx))
 }
@@ -17,18 +19,21 @@ func (ctx *Context) action(op string, hints map[syscall.Errno]string) action {
 	return action{op: op, on: ctx.Device.String(), hints: hints}
 }
 
-// QueryDevice asks for the device's limits and capabilities, as
-// ibv_query_device(3) does. It may be called from any goroutine.
+// QueryDevice asks for the device's limits and capabilities. It may be called
+// from any goroutine.
+//
+// C: ibv_query_device(3)
 func (ctx *Context) QueryDevice() (DeviceAttr, error) {
 	attr := new(DeviceAttr)
 	err := cQueryDevice(ctx, attr)
 	return *attr, ctx.action("query RDMA device", nil).from(err)
 }
 
-// QueryPort asks for the state and the properties of a port, as
-// ibv_query_port(3) does; ports count from 1. A library older than this
-// package leaves the fields that it does not know at zero. It may be called
-// from any goroutine.
+// QueryPort asks for the state and the properties of a port; ports count from 1.
+// A library older than this package leaves the fields that it does not know at
+// zero. It may be called from any goroutine.
+//
+// C: ibv_query_port(3), ___ibv_query_port
 func (ctx *Context) QueryPort(port uint32) (PortAttr, error) {
 	act := ctx.action(fmt.Sprintf("query port %d", port), map[syscall.Errno]string{syscall.EINVAL: hintPorts})
 	if err := act.checkPort(port); err != nil {

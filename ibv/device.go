@@ -22,6 +22,8 @@ type DeviceList struct {
 
 // Devices lists the RDMA devices of the machine. An empty list is no error.
 // The caller closes the list. It may be called from any goroutine.
+//
+// C: ibv_get_device_list(3)
 func Devices() (*DeviceList, error) {
 	act := action{op: "list RDMA devices", hints: map[syscall.Errno]string{
 		syscall.ENOSYS: "the kernel has no RDMA support loaded: " + hintNoModules,
@@ -47,8 +49,9 @@ func Devices() (*DeviceList, error) {
 // All is the devices, in libibverbs' order. The slice is the list's own.
 func (l *DeviceList) All() []*Device { return l.devices }
 
-// Close frees the list, as ibv_free_device_list(3) does. It does nothing the
-// second time.
+// Close frees the list. It does nothing the second time.
+//
+// C: ibv_free_device_list(3)
 func (l *DeviceList) Close() error {
 	array := l.array
 	l.array, l.devices = nil, nil
@@ -59,6 +62,8 @@ func (l *DeviceList) Close() error {
 }
 
 // String is the kernel's name for the device, such as mlx5_0 or rxe0.
+//
+// C: ibv_get_device_name(3); it reads the member
 func (d *Device) String() string {
 	if d == nil {
 		return nilText
@@ -78,8 +83,9 @@ type fault struct {
 	text  string
 }
 
-// Open opens a device of the list, as ibv_open_device(3) does. The caller
-// closes the context.
+// Open opens a device of the list. The caller closes the context.
+//
+// C: ibv_open_device(3)
 func (d *Device) Open() (*Context, error) {
 	act := action{op: fmt.Sprintf("open RDMA device %q", d)}
 	// libibverbs keeps the device for as long as the context lives.

@@ -103,9 +103,13 @@
 // # What is here
 //
 // All of infiniband/verbs.h has its types here. Functions are there for what is
-// named above and little else: completion channels and asynchronous events,
-// memory windows, multicast, XRC, work queues, flows and the extended verbs (such
-// as C's ibv_create_qp_ex and ibv_wr_start) have their types, and no methods yet.
+// named above, for all that C asks a device about, for memory of every kind and
+// memory windows, and little else: completion channels and asynchronous events,
+// multicast, XRC, work queues, flows and the extended verbs (such as C's
+// ibv_create_qp_ex and ibv_wr_start) have their types, and no methods yet.
+//
+// What stands for something of C's says so in its last line, so that a search for
+// a C name finds it.
 //
 // # Platforms
 //

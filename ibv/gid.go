@@ -51,8 +51,10 @@ func (s *GID) UnmarshalBinary(data []byte) error {
 // IsZero reports whether the GID is all zeros, as an empty table entry is.
 func (s GID) IsZero() bool { return *s.Raw() == [16]byte{} }
 
-// QueryGID reads an entry of a port's GID table, as ibv_query_gid(3) does.
-// Ports count from 1, entries from 0. It may be called from any goroutine.
+// QueryGID reads an entry of a port's GID table. Ports count from 1, entries from
+// 0. It may be called from any goroutine.
+//
+// C: ibv_query_gid(3)
 func (ctx *Context) QueryGID(port, index uint32) (GID, error) {
 	act := ctx.action(fmt.Sprintf("query GID %d of port %d", index, port), gidHints)
 	if err := act.checkGID(port, index); err != nil {
@@ -63,10 +65,12 @@ func (ctx *Context) QueryGID(port, index uint32) (GID, error) {
 	return *gid, act.from(err)
 }
 
-// QueryGIDEntry reads an entry of a port's GID table with its type, as
-// ibv_query_gid_ex(3) does. An empty entry is the error syscall.ENODATA; on
-// FreeBSD, where goverbs puts the answer together from two others, it is
-// syscall.ENOENT, and NdevIfindex stays 0. It may be called from any goroutine.
+// QueryGIDEntry reads an entry of a port's GID table with its type. An empty entry
+// is the error syscall.ENODATA; on FreeBSD, where goverbs puts the answer together
+// from two others, it is syscall.ENOENT, and NdevIfindex stays 0. It may be called
+// from any goroutine.
+//
+// C: ibv_query_gid_ex(3), _ibv_query_gid_ex; flags is 0
 func (ctx *Context) QueryGIDEntry(port, index uint32) (GIDEntry, error) {
 	act := ctx.action(fmt.Sprintf("query entry %d of the GIDs of port %d", index, port), gidHints)
 	if err := act.checkGID(port, index); err != nil {

@@ -10,13 +10,16 @@ import (
 
 // registered keeps the memory of open memory regions reachable, so that the
 // garbage collector does not give away what a device may write to. It is keyed
-// by the region's address in C.
-var registered sync.Map // *MR to []byte
+// by the region's address in C. What it holds of a region is a slice, or several
+// when it is not known which of them the device still uses.
+var registered sync.Map // *MR to []byte, or to []any of them
 
-// RegMR registers buf with the device, as ibv_reg_mr(3) does, and the caller
-// closes the region. A [Buffer] is the memory of choice. Memory of the Go heap
-// works too and stays reachable while it is registered; memory on a
-// goroutine's stack cannot get here. It may be called from any goroutine.
+// RegMR registers buf with the device, and the caller closes the region. A
+// [Buffer] is the memory of choice. Memory of the Go heap works too and stays
+// reachable while it is registered; memory on a goroutine's stack cannot get here.
+// It may be called from any goroutine.
+//
+// C: ibv_reg_mr(3), __ibv_reg_mr, ibv_reg_mr_iova2
 func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 	act := pd.Context.action(fmt.Sprintf("register %d bytes of memory (%v)", len(buf), access), memoryHints)
 	if len(buf) == 0 {
@@ -31,8 +34,10 @@ func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 	return mr, nil
 }
 
-// Close ends the registration, as ibv_dereg_mr(3) does. No work request that
-// names the region may be outstanding. The memory itself stays the caller's.
+// Close ends the registration. No work request that names the region may be
+// outstanding. The memory itself stays the caller's.
+//
+// C: ibv_dereg_mr(3)
 func (mr *MR) Close() error {
 	// Forgotten before, because another region may get this address at once; held
 	// until afterwards, because until then the device may write to it.

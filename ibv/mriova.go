@@ -12,7 +12,7 @@ import (
 // know it, and count from the memory's own address; entries and work requests for
 // this region count from iova. It may be called from any goroutine.
 //
-// C: ibv_reg_mr_iova(3), ibv_reg_mr_iova2
+// C: ibv_reg_mr_iova(3), __ibv_reg_mr_iova, ibv_reg_mr_iova2
 func (pd *PD) RegMRIOVA(buf []byte, iova uint64, access AccessFlags) (*MR, error) {
 	act := pd.Context.action(fmt.Sprintf("register %d bytes of memory at %#x (%v)", len(buf), iova, access), memoryHints)
 	if len(buf) == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"syscall"
 	"testing"
 	"time"
@@ -63,6 +64,38 @@ func TestQueryDeviceExFallsBack(t *testing.T) {
 	_, err = recordedContext(r, allOps-unsafe.Offsetof(ibv.VerbsContext{}.QueryDeviceEx)).QueryDeviceEx()
 	require.NoError(t, err)
 	require.Equal(t, "VerbsContext.QueryDeviceEx", r.Only().Function)
+}
+
+// Libraries from before rdma-core 29 register memory by other functions.
+func TestRegMRBefore29(t *testing.T) {
+	functions := slices.DeleteFunc(recorder.Functions(t, "zz_generated.facts.json.gz", "infiniband"),
+		func(name string) bool { return name == "ibv_reg_mr_iova2" })
+	r := inLibrary(t, "before29.so", functions)
+	if r == nil {
+		return
+	}
+	pd := recorder.Object[ibv.PD](r)
+	pd.Context = recordedContext(r, allOps)
+	mr := recorder.Object[ibv.MR](r)
+	mr.Context = pd.Context
+	heap := make([]byte, 77)
+	for function, tt := range map[string]struct {
+		register func() (*ibv.MR, error)
+		args     []any
+	}{
+		"ibv_reg_mr":      {func() (*ibv.MR, error) { return pd.RegMR(heap, 7) }, []any{pd, &heap[0], uint64(77), int32(7)}},
+		"ibv_reg_mr_iova": {func() (*ibv.MR, error) { return pd.RegMRIOVA(heap, 1<<40, 7) }, []any{pd, &heap[0], uint64(77), uint64(1 << 40), int32(7)}},
+	} {
+		r.Play(function, recorder.Response{Result: address(mr)})
+		got, err := tt.register()
+		require.NoError(t, err)
+		require.Same(t, mr, got)
+		r.Only().Require(t, function, tt.args...)
+		r.Play(function, recorder.Response{Errno: syscall.EMLINK})
+		_, err = tt.register()
+		require.ErrorIs(t, err, syscall.EMLINK)
+		r.Forget()
+	}
 }
 
 // A re-registration's error says what has become of the region, and Go's memory

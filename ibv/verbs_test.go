@@ -187,6 +187,7 @@ func verbsA(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 
 	gid := ibv.GIDEntry{GIDIndex: 5, PortNum: 6, GIDType: 7, NdevIfindex: 8}
 	deviceAttr := ibv.DeviceAttrEx{HCACoreClock: 11, MaxDMSize: 12, OrigAttr: ibv.DeviceAttr{MaxQP: 13}}
+	portAttr := ibv.PortAttr{GIDTblLen: 11, LID: 12, PortCapFlags2: 13}
 	pkey, speed := ibv.ToBE16(0x8123), uint64(4000)
 	mask, values := ibv.ValuesMask(0x77), ibv.ValuesEx{CompMask: 1, RawClock: ibv.Timespec{TvSec: 2, TvNsec: 3}}
 	tdAttr := &ibv.TDInitAttr{CompMask: 0x31}
@@ -214,6 +215,15 @@ func verbsA(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 		{function: "VerbsContext.QueryDeviceEx", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryDeviceEx()) },
 			args: []any{ctx, nil, recorder.Anything, unsafe.Sizeof(deviceAttr)},
 			does: recorder.Response{Fill: filled(2, recorder.Bytes(&deviceAttr))}, want: deviceAttr, fallsBack: "ibv_query_device"},
+		{function: "ibv_open_device", fails: givesNull, nowhere: true, call: func() (any, error) { return of(ctx.Device.Open()) },
+			args: []any{ctx.Device}, does: recorder.Response{Result: address(ctx)}, want: ctx},
+		{function: "ibv_close_device", fails: givesStatus, call: func() (any, error) { return errorOnly(ctx.Close()) }, args: []any{ctx}},
+		{function: "ibv_query_device", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryDevice()) },
+			args: []any{ctx, recorder.Anything}, want: deviceAttr.OrigAttr,
+			does: recorder.Response{Fill: filled(1, recorder.Bytes(&deviceAttr.OrigAttr))}},
+		{function: "VerbsContext.QueryPort", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryPort(3)) },
+			args: []any{ctx, uint8(3), recorder.Anything, unsafe.Sizeof(portAttr)}, want: portAttr, fallsBack: "ibv_query_port",
+			does: recorder.Response{Fill: filled(2, recorder.Bytes(&portAttr))}},
 		{function: "ibv_query_port_speed", fails: givesStatus, call: func() (any, error) { return of(ctx.QueryPortSpeed(0x1234567)) },
 			args: []any{ctx, uint32(0x1234567), recorder.Anything},
 			does: recorder.Response{Fill: filled(2, recorder.Bytes(&speed))}, want: speed},
