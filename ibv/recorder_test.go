@@ -11,12 +11,15 @@ import (
 	"github.com/goverbs/goverbs/internal/recorder"
 )
 
+// factsFile has what is known of verbs.h.
+const factsFile = "zz_generated.facts.json.gz"
+
 // inRecorder runs the calling test in a process whose libibverbs is a recorder
 // with all functions of verbs.h. It returns nil in this process, where nothing is
 // left to do, and the recorder in the other one.
 func inRecorder(t *testing.T) *recorder.Recorder {
 	t.Helper()
-	return inLibrary(t, "recorder.so", recorder.Functions(t, "zz_generated.facts.json.gz", "infiniband"))
+	return inLibrary(t, "recorder.so", recorder.Functions(t, factsFile, "infiniband"))
 }
 
 // inEmptyLibrary is inRecorder for a libibverbs that has none of the functions,
@@ -89,7 +92,7 @@ func TestRecorder(t *testing.T) {
 
 // The recorder has what libibverbs exports, and not what is inline in verbs.h.
 func TestRecordedFunctions(t *testing.T) {
-	names := recorder.Functions(t, "zz_generated.facts.json.gz", "infiniband")
+	names := recorder.Functions(t, factsFile, "infiniband")
 	for _, name := range []string{"ibv_reg_mr", "ibv_reg_mr_iova2", "_ibv_query_gid_ex", "ibv_query_port", "mbps_to_ibv_rate"} {
 		require.Contains(t, names, name)
 	}

@@ -68,7 +68,7 @@ func TestQueryDeviceExFallsBack(t *testing.T) {
 
 // Libraries from before rdma-core 29 register memory by other functions.
 func TestRegMRBefore29(t *testing.T) {
-	functions := slices.DeleteFunc(recorder.Functions(t, "zz_generated.facts.json.gz", "infiniband"),
+	functions := slices.DeleteFunc(recorder.Functions(t, factsFile, "infiniband"),
 		func(name string) bool { return name == "ibv_reg_mr_iova2" })
 	r := inLibrary(t, "before29.so", functions)
 	if r == nil {

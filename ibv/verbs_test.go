@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"reflect"
 	"strings"
 	"syscall"
@@ -151,7 +152,13 @@ func requireMissing(t *testing.T, r *recorder.Recorder, table verbTable) {
 			}
 			t.Run(v.function+" that is NULL", func(t *testing.T) { unsupported(t, v, "") })
 		} else {
-			t.Run(v.function, func(t *testing.T) { unsupported(t, v, cmp.Or(v.fallsBack, v.function)+" in ") })
+			t.Run(v.function, func(t *testing.T) {
+				text := cmp.Or(v.fallsBack, v.function) + " in "
+				if since := recorder.Since(t, factsFile, v.function); since != "" {
+					text += os.Getenv("GOVERBS_LIBIBVERBS") + ", which is older than rdma-core " + since
+				}
+				unsupported(t, v, text)
+			})
 		}
 	}
 }

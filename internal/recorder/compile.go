@@ -22,37 +22,53 @@ var source []byte
 // Slots is how many functions a library has for members of structs.
 const Slots = 256
 
-// Functions lists the functions that the headers of an include folder declare and their library exports, by name, from
-// the facts beside generated Go: of all releases and systems that are known.
-func Functions(t testing.TB, facts, folder string) []string {
+// known is the facts beside generated Go, as far as they matter here.
+type known struct {
+	First  facts
+	Others []struct{ Facts facts }
+}
+
+type facts struct {
+	Functions []struct{ Name, Kind, Header string }
+	Since     map[string]string // by kind and name
+}
+
+func read(t testing.TB, name string) (k known) {
 	t.Helper()
-	file, err := os.Open(facts)
+	file, err := os.Open(name)
 	require.NoError(t, err)
 	defer file.Close()
 	plain, err := gzip.NewReader(file)
 	require.NoError(t, err)
-	type functions struct {
-		Functions []struct{ Name, Kind, Header string }
-	}
-	var known struct {
-		First  functions
-		Others []struct{ Facts functions }
-	}
-	require.NoError(t, json.NewDecoder(plain).Decode(&known))
+	require.NoError(t, json.NewDecoder(plain).Decode(&k))
+	return k
+}
+
+// Functions lists the functions that the headers of an include folder declare and their library exports, by name, from
+// the facts beside generated Go: of all releases and systems that are known.
+func Functions(t testing.TB, factsFile, folder string) []string {
+	t.Helper()
+	k := read(t, factsFile)
 	names := map[string]bool{}
-	add := func(of functions) {
+	add := func(of facts) {
 		for _, f := range of.Functions {
 			if f.Kind == "extern" && strings.HasPrefix(f.Header, folder+"/") {
 				names[f.Name] = true
 			}
 		}
 	}
-	add(known.First)
-	for _, other := range known.Others {
+	add(k.First)
+	for _, other := range k.Others {
 		add(other.Facts)
 	}
-	require.NotEmpty(t, names, "%s has no functions of %s", facts, folder)
+	require.NotEmpty(t, names, "%s has no functions of %s", factsFile, folder)
 	return slices.Sorted(maps.Keys(names))
+}
+
+// Since says which release brought a function, from the same facts; "" if it was there from the first that is known.
+func Since(t testing.TB, factsFile, function string) string {
+	t.Helper()
+	return read(t, factsFile).First.Since["function "+function]
 }
 
 // Compile makes a library in a folder that exports functions of these names, and returns its path. Without a C compiler
