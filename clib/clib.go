@@ -30,6 +30,14 @@
 // with the functions of package syscall. C must not keep such a pointer. While C runs, the goroutine is in a system call: the
 // collector and other goroutines do not wait for it, and C may block.
 //
+// # Direct calls
+//
+// A call costs some hundred nanoseconds, because the goroutine leaves for a system call and comes back. [Function.Direct]
+// calls without that, for a fraction, and its result has the conventions for methods. The collector, and soon all other goroutines, wait for it: it
+// must be short, must not block, must not call back into Go, and must not return with a lock of C's held that another call
+// lets go of. It has at most [MostDirect] arguments. Where there is no direct call, on other processors and systems, and
+// with GOVERBS_CCALL=portable in the environment, it is called as the others are.
+//
 // # Which library
 //
 // A library is looked for by its soname where the system's dynamic linker looks. GOVERBS_LIBRARIES in the environment
@@ -43,6 +51,9 @@ import (
 
 // MostArguments is how many arguments a call can have.
 const MostArguments = 15
+
+// MostDirect is how many arguments a direct call can have.
+const MostDirect = 6
 
 // ErrNoLibrary is what an error is, by errors.Is, when there is no such library that the program could load: the machine
 // has none, or the program is built for a system or in a way that cannot load any.

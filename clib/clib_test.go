@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/clib"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // compile runs the C compiler in a folder.
@@ -191,5 +192,45 @@ func TestNoPointer(t *testing.T) {
 		require.ErrorIs(t, err, syscall.EOPNOTSUPP)
 		require.ErrorIs(t, err, errors.ErrUnsupported)
 		require.ErrorContains(t, err, "verbs_context.alloc_td: ")
+	}
+}
+
+// A direct call is the same call, and allocates nothing.
+func TestDirect(t *testing.T) {
+	lib, _ := library(t, "libgoverbsdirect.so.1", "#include <errno.h>\nlong sum(long a, long b, long c, long d, long e, long f) { return a + 2 * b + 3 * c + 4 * d + 5 * e + 6 * f; }\nint fails(void) { errno = ENOMEM; return -1; }")
+	sum := clib.Function{Library: lib, Name: "sum"}
+	got, err := sum.Direct(1, 2, 3, 4, 5, 6).Value()
+	require.NoError(t, err)
+	require.EqualValues(t, 91, got)
+	fails := clib.Function{Library: lib, Name: "fails"}
+	require.ErrorIs(t, fails.Direct(0, 0, 0, 0, 0, 0).Errno(), syscall.ENOMEM)
+	_, err = fails.Direct(0, 0, 0, 0, 0, 0).Minus(4)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	_, err = fails.Direct(0, 0, 0, 0, 0, 0).Count(4)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	none := clib.Function{Library: lib, Name: "none"}
+	require.ErrorIs(t, none.Direct(0, 0, 0, 0, 0, 0).Void(), clib.ErrNoFunction)
+	require.ErrorIs(t, clib.Pointer{}.Direct(0, 0, 0, 0, 0, 0).Void(), syscall.EOPNOTSUPP)
+	if ccall.Direct() && !ccall.RaceDetector {
+		require.Zero(t, testing.AllocsPerRun(100, func() { _, _ = sum.Direct(1, 2, 3, 4, 5, 6).Value() }))
+	}
+}
+
+// What a direct call saves.
+func BenchmarkCall(b *testing.B) {
+	lib := &clib.Library{Soname: "libc.so.6"}
+	abs := clib.Function{Library: lib, Name: "abs"}
+	for name, call := range map[string]func() (int, error){
+		"usual":  func() (int, error) { return abs.Count(4, 7) },
+		"direct": func() (int, error) { return abs.Direct(7, 0, 0, 0, 0, 0).Count(4) },
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if n, err := call(); n != 7 || err != nil {
+					b.Fatal(n, err)
+				}
+			}
+		})
 	}
 }

@@ -47,21 +47,35 @@ func (f *Function) find() (uintptr, error) {
 	return address, nil
 }
 
-// pointer is the function, found.
-func (f *Function) pointer() (Pointer, error) {
+// call calls the function.
+//
+//go:uintptrescapes
+func (f *Function) call(args ...uintptr) Result {
 	address, err := f.Address()
-	return Pointer{Name: f.Name, Address: address}, err
+	if err != nil {
+		return Result{function: f.Name, err: err}
+	}
+	return Pointer{Name: f.Name, Address: address}.call(args...)
+}
+
+// Direct calls the function directly: see the package, which says what functions may be called so. One that takes fewer
+// than six arguments does not mind the rest. Of the conventions that the result has, Null does not see errno, and Minus
+// sees only that of -1.
+//
+//go:uintptrescapes
+func (f *Function) Direct(a, b, c, d, e, g uintptr) Result {
+	address, err := f.Address()
+	if err != nil {
+		return Result{function: f.Name, err: err}
+	}
+	return Pointer{Name: f.Name, Address: address}.Direct(a, b, c, d, e, g)
 }
 
 // Null calls a function that returns a pointer, or NULL with the reason in errno. The error is an [*Error] then.
 //
 //go:uintptrescapes
 func (f *Function) Null(args ...uintptr) (uintptr, error) {
-	p, err := f.pointer()
-	if err != nil {
-		return 0, err
-	}
-	return p.Null(args...)
+	return f.call(args...).Null()
 }
 
 // Errno calls a function that returns 0, or tells in one of C's ways why it failed: see [Reason]. The error is an
@@ -69,11 +83,7 @@ func (f *Function) Null(args ...uintptr) (uintptr, error) {
 //
 //go:uintptrescapes
 func (f *Function) Errno(args ...uintptr) error {
-	p, err := f.pointer()
-	if err != nil {
-		return err
-	}
-	return p.Errno(args...)
+	return f.call(args...).Errno()
 }
 
 // Minus calls a function that returns a negative number when it fails, with the reason in errno. The number is returned
@@ -81,11 +91,7 @@ func (f *Function) Errno(args ...uintptr) error {
 //
 //go:uintptrescapes
 func (f *Function) Minus(size int, args ...uintptr) (int, error) {
-	p, err := f.pointer()
-	if err != nil {
-		return -1, err
-	}
-	return p.Minus(size, args...)
+	return f.call(args...).Minus(size)
 }
 
 // Count calls a function that returns how many there are, or tells why it failed by a negative number: see [Reason]. The
@@ -93,11 +99,7 @@ func (f *Function) Minus(size int, args ...uintptr) (int, error) {
 //
 //go:uintptrescapes
 func (f *Function) Count(size int, args ...uintptr) (int, error) {
-	p, err := f.pointer()
-	if err != nil {
-		return 0, err
-	}
-	return p.Count(size, args...)
+	return f.call(args...).Count(size)
 }
 
 // Value calls a function that cannot fail, and returns the whole word in which its result is: the caller cuts it to the
@@ -105,31 +107,19 @@ func (f *Function) Count(size int, args ...uintptr) (int, error) {
 //
 //go:uintptrescapes
 func (f *Function) Value(args ...uintptr) (uintptr, error) {
-	p, err := f.pointer()
-	if err != nil {
-		return 0, err
-	}
-	return p.Value(args...)
+	return f.call(args...).Value()
 }
 
 // Text calls a function that returns a string, which is copied; NULL is "". The error says that there is no such function.
 //
 //go:uintptrescapes
 func (f *Function) Text(args ...uintptr) (string, error) {
-	p, err := f.pointer()
-	if err != nil {
-		return "", err
-	}
-	return p.Text(args...)
+	return f.call(args...).Text()
 }
 
 // Void calls a function that returns nothing. The error says that there is no such function.
 //
 //go:uintptrescapes
 func (f *Function) Void(args ...uintptr) error {
-	p, err := f.pointer()
-	if err != nil {
-		return err
-	}
-	return p.Void(args...)
+	return f.call(args...).Void()
 }

@@ -3,6 +3,7 @@ package clib
 import (
 	"syscall"
 
+	"github.com/goverbs/goverbs/internal/ccall"
 	"github.com/goverbs/goverbs/internal/dl"
 )
 
@@ -13,107 +14,64 @@ type Pointer struct {
 	Address uintptr
 }
 
-// unsupported is the error of a pointer that points to no function.
-func (p Pointer) unsupported() error { return p.failed(syscall.EOPNOTSUPP) }
+// none is the result of calling a pointer that points to no function.
+func (p Pointer) none() Result {
+	return Result{function: p.Name, err: &Error{Function: p.Name, Errno: syscall.EOPNOTSUPP}}
+}
 
-func (p Pointer) failed(errno syscall.Errno) error { return &Error{Function: p.Name, Errno: errno} }
+// call calls the function.
+//
+//go:uintptrescapes
+func (p Pointer) call(args ...uintptr) Result {
+	if p.Address == 0 {
+		return p.none()
+	}
+	word, errno := dl.Call(p.Address, args...)
+	return Result{function: p.Name, word: word, errno: errno}
+}
+
+// Direct is [Function.Direct].
+//
+//go:uintptrescapes
+func (p Pointer) Direct(a, b, c, d, e, f uintptr) Result {
+	if p.Address == 0 {
+		return p.none()
+	}
+	word, reason := ccall.Call(p.Address, a, b, c, d, e, f)
+	return Result{function: p.Name, word: word, errno: syscall.Errno(uint32(reason))}
+}
 
 // Null is [Function.Null].
 //
 //go:uintptrescapes
-func (p Pointer) Null(args ...uintptr) (uintptr, error) {
-	if p.Address == 0 {
-		return 0, p.unsupported()
-	}
-	result, errno := dl.Call(p.Address, args...)
-	if result == 0 {
-		return 0, p.failed(known(errno))
-	}
-	return result, nil
-}
+func (p Pointer) Null(args ...uintptr) (uintptr, error) { return p.call(args...).Null() }
 
 // Errno is [Function.Errno].
 //
 //go:uintptrescapes
-func (p Pointer) Errno(args ...uintptr) error {
-	if p.Address == 0 {
-		return p.unsupported()
-	}
-	result, errno := dl.Call(p.Address, args...)
-	if code := int32(result); code != 0 {
-		return p.failed(Reason(int64(code), errno))
-	}
-	return nil
-}
+func (p Pointer) Errno(args ...uintptr) error { return p.call(args...).Errno() }
 
 // Minus is [Function.Minus].
 //
 //go:uintptrescapes
-func (p Pointer) Minus(size int, args ...uintptr) (int, error) {
-	if p.Address == 0 {
-		return -1, p.unsupported()
-	}
-	result, errno := dl.Call(p.Address, args...)
-	n := signed(result, size)
-	if n < 0 {
-		return n, p.failed(known(errno))
-	}
-	return n, nil
-}
+func (p Pointer) Minus(size int, args ...uintptr) (int, error) { return p.call(args...).Minus(size) }
 
 // Count is [Function.Count].
 //
 //go:uintptrescapes
-func (p Pointer) Count(size int, args ...uintptr) (int, error) {
-	if p.Address == 0 {
-		return 0, p.unsupported()
-	}
-	result, errno := dl.Call(p.Address, args...)
-	n := signed(result, size)
-	if n < 0 {
-		return 0, p.failed(Reason(int64(n), errno))
-	}
-	return n, nil
-}
-
-// signed is a number of so many bytes. C leaves the rest of the word as it is.
-func signed(word uintptr, size int) int {
-	if size == 4 {
-		return int(int32(word))
-	}
-	return int(word)
-}
+func (p Pointer) Count(size int, args ...uintptr) (int, error) { return p.call(args...).Count(size) }
 
 // Value is [Function.Value].
 //
 //go:uintptrescapes
-func (p Pointer) Value(args ...uintptr) (uintptr, error) {
-	if p.Address == 0 {
-		return 0, p.unsupported()
-	}
-	result, _ := dl.Call(p.Address, args...)
-	return result, nil
-}
+func (p Pointer) Value(args ...uintptr) (uintptr, error) { return p.call(args...).Value() }
 
 // Text is [Function.Text].
 //
 //go:uintptrescapes
-func (p Pointer) Text(args ...uintptr) (string, error) {
-	if p.Address == 0 {
-		return "", p.unsupported()
-	}
-	result, _ := dl.Call(p.Address, args...)
-	return Text(result), nil
-}
+func (p Pointer) Text(args ...uintptr) (string, error) { return p.call(args...).Text() }
 
 // Void is [Function.Void].
 //
 //go:uintptrescapes
-func (p Pointer) Void(args ...uintptr) error {
-	if p.Address == 0 {
-		return p.unsupported()
-	}
-	// The function returns nothing, so whatever it seems to return is nothing.
-	dl.Call(p.Address, args...)
-	return nil
-}
+func (p Pointer) Void(args ...uintptr) error { return p.call(args...).Void() }

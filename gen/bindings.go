@@ -36,6 +36,7 @@ type bindings struct {
 	dir, pkg string
 	imported string // the flag -import
 	soname   string // the flag -library, completed
+	direct   string // the flag -direct
 }
 
 // bindingsFlags makes the flags of commands that deal with generated files.
@@ -50,6 +51,7 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	flags.StringVar(&b.pkg, "package", "", "the `name` of the Go package (default ibv for "+verbs+", else the header's own, such as mlx5dv)")
 	flags.StringVar(&b.imported, "import", "", "the Go `package` of "+verbs+" whose types to use, or "+noImport+" (default "+defaultImport+" for headers that include that one)")
 	flags.StringVar(&b.soname, "library", "", "the `soname` of the library that exports the header's functions, or "+noLibrary+" (default "+verbsLibrary+" for "+verbs+", else none)")
+	flags.StringVar(&b.direct, "direct", "", "the `functions` that are short and frequent, separated by commas, or RECORD.MEMBER for what a member points to: they are called directly")
 	return b, flags
 }
 
@@ -215,6 +217,10 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 		options.Command += " -library " + noLibrary
 	case header != verbs && b.soname != "":
 		options.Command += " -library " + b.soname
+	}
+	if b.direct != "" {
+		options.Direct = strings.Split(b.direct, ",")
+		options.Command += " -direct " + b.direct
 	}
 	var left notes
 	options.LeftOut = func(l gosrc.LeftOut) { left.add(l.Why.Error(), l.Target) }

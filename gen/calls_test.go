@@ -41,6 +41,9 @@ var processors = []processor{
 // the man pages give a meaning.
 const answers = "ibv_get_device_index ibv_rate_to_mult ibv_rate_to_mbps ibv_query_qp_data_in_order ibv_qp_to_qp_ex"
 
+// directly are the functions of small.h that are called directly, once.
+const directly = "small_shorts,small_words,small_none,small_void,small_bool,small_char,small_int8,small_uint8,small_int16,small_uint32,small_int64,small_uint64,small_size,small_count,small_colour,small_depth,small_text,small_thing.turn,small_thing.last"
+
 // Every generated function calls the C function that it is named after, with each
 // argument in its place, and tells by C's convention what became of it. The C
 // compiler makes the functions from the header's own prototypes; and again ones
@@ -48,12 +51,13 @@ const answers = "ibv_get_device_index ibv_rate_to_mult ibv_rate_to_mbps ibv_quer
 func TestCalls(t *testing.T) {
 	const small = "testdata/calls"
 	for _, header := range []struct {
-		name, library, values string
-		flags                 []string
-		least                 int
+		name, library, values, direct string
+		flags                         []string
+		least                         int
 	}{
-		{verbs, verbsLibrary, answers, nil, 130},
-		{"small.h", "libsmall.so.1", "", []string{"-I", small, "-library", "libsmall.so.1"}, 34},
+		{verbs, verbsLibrary, answers, "", nil, 130},
+		{"small.h", "libsmall.so.1", "", "", []string{"-I", small, "-library", "libsmall.so.1"}, 34},
+		{"small.h", "libsmall.so.1", "", directly, []string{"-I", small, "-library", "libsmall.so.1", "-direct", directly}, 34},
 	} {
 		module := newModule(t)
 		flags := append([]string{"-header", header.name, "-package", "lib"}, header.flags...)
@@ -70,7 +74,7 @@ func TestCalls(t *testing.T) {
 			binary := filepath.Join(module, p.arch)
 			goCommand(t, module, "linux/"+p.arch, "build", "-ldflags=-I "+p.linker, "-o", binary, ".")
 			for _, raw := range []string{"", "1"} {
-				t.Run(fmt.Sprintf("%s, %s, raw=%s", header.name, p.arch, raw), func(t *testing.T) {
+				t.Run(fmt.Sprintf("%s, %s, raw=%s, direct=%t", header.name, p.arch, raw, header.direct != ""), func(t *testing.T) {
 					folder := t.TempDir()
 					compileRecorder(t, p.arch, filepath.Join(folder, header.library), recorder(header.name, facts, names, raw != ""))
 					command := []string{binary}
@@ -82,7 +86,7 @@ func TestCalls(t *testing.T) {
 						signs = "1"
 					}
 					cmd := exec.Command(command[0], command[1:]...)
-					cmd.Env = append(os.Environ(), "GOVERBS_LIBIBVERBS=", "GOVERBS_LIBRARIES="+folder, "VALUES="+header.values, "RAW="+raw, "SIGNS="+signs)
+					cmd.Env = append(os.Environ(), "GOVERBS_LIBIBVERBS=", "GOVERBS_LIBRARIES="+folder, "VALUES="+header.values, "DIRECT="+header.direct, "RAW="+raw, "SIGNS="+signs)
 					out, err := cmd.CombinedOutput()
 					require.NoError(t, err, "%s", out)
 					assert.Contains(t, string(out), fmt.Sprintf("%d functions, 0 failures", len(names)))
@@ -108,6 +112,21 @@ func TestCallsLeftOut(t *testing.T) {
 		assert.Regexp(t, `(?m)^gen: left out: small.h:\d+: function `+name+`: `+why+`$`, said)
 	}
 	assert.Equal(t, 7, strings.Count(said, "left out"), said)
+}
+
+// A function that cannot be called directly is left out, and one that is not there
+// refused.
+func TestCallsDirectly(t *testing.T) {
+	args := []string{"generate", "-header", "small.h", "-I", "testdata/calls", "-o", t.TempDir()}
+	library := []string{"-library", "libsmall.so.1", "-direct"}
+	said := said(t, slices.Concat(args, library, []string{"small_ten,small_thing,small_text"})...)
+	assert.Regexp(t, `left out: small.h:\d+: function small_ten: it cannot be called directly: it has 10 parameters, more than 6`, said)
+	assert.Regexp(t, `left out: small.h:\d+: function small_thing: it cannot be called directly: the reason of a failure would be in errno`, said)
+	for _, name := range []string{"small_gone", "small_thing.gone", "small_thing.a", "small_inline"} {
+		err := genFails(t, slices.Concat(args, library, []string{"small_text," + name})...)
+		assert.ErrorContains(t, err, name+" cannot be called directly: the header has no such function, nor member that points to one")
+	}
+	assert.ErrorContains(t, genFails(t, append(args, "-direct", "small_text")...), "no functions are called without a library")
 }
 
 // Arguments that are swapped do not compile, unless C has one type for both.

@@ -15,13 +15,17 @@ import (
 // clib is the package that generated calls stand on.
 const clib = "github.com/goverbs/goverbs/clib"
 
-// mostArguments is what it can pass: clib.MostArguments.
-const mostArguments = 15
+// What it can pass: clib.MostArguments, and clib.MostDirect.
+const (
+	mostArguments = 15
+	mostDirect    = 6
+)
 
 // calls say how functions are called.
 type calls struct {
 	library     string // its soname
 	unexported  bool
+	direct      []string
 	conventions *conventions
 }
 
@@ -137,11 +141,16 @@ func (w *writer) call(c callable, callee *jen.Statement, own string) (*goCall, e
 	case len(c.params) > mostArguments:
 		return nil, fmt.Errorf("%s: it has %d parameters, more than the %d that Go passes", c.at, len(c.params), mostArguments)
 	}
+	direct := slices.Contains(w.calls.direct, c.key)
+	switch {
+	case !direct:
+	case len(c.params) > mostDirect:
+		return nil, fmt.Errorf("%s: it cannot be called directly: it has %d parameters, more than %d", c.at, len(c.params), mostDirect)
+	case how == null:
+		return nil, fmt.Errorf("%s: it cannot be called directly: the reason of a failure would be in errno, which is not looked at", c.at)
+	}
 	out := &goCall{directive: jen.Null()}
 	var words []jen.Code
-	if how == minus || how == count {
-		words = append(words, jen.Lit(int(c.result.Size)))
-	}
 	names := map[string]bool{own: true}
 	for i, p := range c.params {
 		name := paramName(p.Name, i, names)
@@ -155,7 +164,20 @@ func (w *writer) call(c callable, callee *jen.Statement, own string) (*goCall, e
 		out.params = append(out.params, jen.Id(name).Add(typ.code))
 		words = append(words, word)
 	}
-	return out, w.resultOf(c, how, callee, words, out)
+	var size []jen.Code
+	if how == minus || how == count {
+		size = []jen.Code{jen.Lit(int(c.result.Size))}
+	}
+	method := func(name string) *jen.Statement { return callee.Clone().Dot(name).Call(append(size, words...)...) }
+	if direct {
+		for len(words) < mostDirect {
+			words = append(words, jen.Lit(0))
+		}
+		method = func(name string) *jen.Statement {
+			return callee.Clone().Dot("Direct").Call(words...).Dot(name).Call(size...)
+		}
+	}
+	return out, w.resultOf(c, how, method, out)
 }
 
 // isTaken reports whether a parameter cannot have a name because the body of the
@@ -244,9 +266,8 @@ func (w *writer) callType(t *abi.Type) (code jen.Code, isWord bool, err error) {
 	return typ.code, false, err
 }
 
-// resultOf writes the results and the body of a call.
-func (w *writer) resultOf(c callable, how convention, callee *jen.Statement, words []jen.Code, out *goCall) error {
-	method := func(name string) *jen.Statement { return callee.Clone().Dot(name).Call(words...) }
+// resultOf writes the results and the body of a call, which method makes.
+func (w *writer) resultOf(c callable, how convention, method func(name string) *jen.Statement, out *goCall) error {
 	failure := jen.Error()
 	take := func(name string) jen.Code { return jen.List(jen.Id("result"), jen.Err()).Op(":=").Add(method(name)) }
 	const cannot = "C reports no failure: the error says that there is no such function."

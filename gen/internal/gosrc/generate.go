@@ -36,6 +36,9 @@ type Options struct {
 	Library string
 	// Unexported tells that the functions are for other files of the package only.
 	Unexported bool
+	// Direct names functions that are short and frequent, and record.member for what
+	// members point to: they are called without leaving the goroutine's thread to others.
+	Direct []string
 	// LeftOut, if it is not nil, is told of what could not be written.
 	LeftOut func(LeftOut)
 }
@@ -54,6 +57,9 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 	outputs := make([]*output, len(targets))
 	left := make([][]LeftOut, len(targets))
 	over := overviewOf(targets)
+	if err := opts.checkDirect(targets); err != nil {
+		return nil, err
+	}
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
 		if err != nil {
@@ -124,7 +130,31 @@ func (o Options) calls() (*calls, error) {
 		return nil, nil
 	}
 	table, err := parseConventions(conventionsText)
-	return &calls{library: o.Library, unexported: o.Unexported, conventions: table}, err
+	return &calls{library: o.Library, unexported: o.Unexported, direct: o.Direct, conventions: table}, err
+}
+
+// checkDirect refuses names of functions that no target has.
+func (o Options) checkDirect(targets []*abi.Facts) error {
+	known := map[string]bool{}
+	for _, facts := range targets {
+		for _, f := range facts.Functions {
+			known[f.Name] = f.Kind == abi.FunctionExtern && f.Header == facts.Header
+		}
+		for _, r := range facts.Records {
+			for _, f := range r.Fields {
+				known[r.Name+"."+f.Name] = f.Kind == abi.FuncPtr
+			}
+		}
+	}
+	for _, name := range o.Direct {
+		switch {
+		case o.Library == "":
+			return fmt.Errorf("%s cannot be called directly: no functions are called without a library", name)
+		case !known[name]:
+			return fmt.Errorf("%s cannot be called directly: the header has no such function, nor member that points to one", name)
+		}
+	}
+	return nil
 }
 
 // declare writes all declarations of one target.

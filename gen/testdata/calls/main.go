@@ -25,6 +25,7 @@ type function struct {
 // NULL, are answers, and on which processor this is.
 var (
 	values = strings.Fields(os.Getenv("VALUES"))
+	direct = strings.Split(os.Getenv("DIRECT"), ",")
 	raw    = os.Getenv("RAW") != ""
 	signs  = os.Getenv("SIGNS") != ""
 )
@@ -197,11 +198,15 @@ func results(f function) {
 			all = append(all, outcome{minus22 & 0xffffffff, 0, int64(0), syscall.EINVAL})
 		}
 	case f.result == "int" && !plain:
+		of5 := syscall.ENOMEM
+		if slices.Contains(direct, f.c) {
+			of5 = syscall.EIO // errno is looked at for -1 only
+		}
 		all = []outcome{
 			{0, syscall.ENOMEM, int64(0), nil},
 			{7, 0, int64(7), nil},
 			{minus1, syscall.ENOMEM, int64(-1), syscall.ENOMEM},
-			{minus1 - 4, syscall.ENOMEM, int64(-5), syscall.ENOMEM},
+			{minus1 - 4, syscall.ENOMEM, int64(-5), of5},
 			{minus1, 0, int64(-1), syscall.EIO},
 			{minus1 & 0xffffffff, syscall.ENOMEM, int64(-1), syscall.ENOMEM},
 		}
