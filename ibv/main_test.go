@@ -35,10 +35,16 @@ func testMain(m *testing.M) int {
 	return m.Run()
 }
 
-// compiled compiles testdata/provider.c, and returns the path of the shared
+// compiled is compiledFrom for testdata/provider.c.
+func compiled(t testing.TB, name string, flags ...string) string {
+	t.Helper()
+	return compiledFrom(t, "provider.c", name, flags...)
+}
+
+// compiledFrom compiles a file of testdata, and returns the path of the shared
 // object. Without a C compiler there is nothing to test against, which has to be
 // admitted with GOVERBS_NO_CC=1.
-func compiled(t testing.TB, name string, flags ...string) string {
+func compiledFrom(t testing.TB, source, name string, flags ...string) string {
 	t.Helper()
 	if os.Getenv("GOVERBS_NO_CC") == "1" {
 		t.Skip("GOVERBS_NO_CC=1: no C compiler to test against")
@@ -51,7 +57,7 @@ func compiled(t testing.TB, name string, flags ...string) string {
 	if _, err := os.Stat(object); err == nil {
 		return object // by a test before
 	}
-	args := append([]string{"-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", object, "testdata/provider.c"}, flags...)
+	args := append([]string{"-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-o", object, filepath.Join("testdata", source)}, flags...)
 	out, err := exec.Command(compiler, args...).CombinedOutput()
 	require.NoError(t, err, "%s (GOVERBS_NO_CC=1 does without a C compiler; the headers are in libibverbs-dev or rdma-core-devel)\n%s", compiler, out)
 	return object
@@ -91,6 +97,6 @@ func inOldLibrary(t *testing.T) *dl.Library {
 
 // Whatever is said of posting and polling holds without the direct call too.
 func TestPortable(t *testing.T) {
-	tests := []string{"TestPost", "TestChain", "TestPoll", "TestRange", "TestQueryPort"}
+	tests := []string{"TestPost", "TestChain", "TestPoll", "TestRange", "TestQueryPort", "TestBatch", "TestExtendedPoll"}
 	again(t, "^("+strings.Join(tests, "|")+")", "GOVERBS_CCALL=portable")
 }

@@ -32,7 +32,7 @@ var ErrAcceptedUnknown = errors.New("which work request was refused is not known
 // that C returns. Errors of posts are made once and shared, so that a post onto
 // a full queue allocates nothing; so they name no queue pair and no number.
 type PostError struct {
-	Op    string        // "post receive", "post send" or "post shared receive"
+	Op    string        // "post receive", "post send", "post shared receive" or "post batch"
 	Errno syscall.Errno // why the provider refused
 	// Result is what the provider returned: an errno value, its negative, or -1
 	// with the reason in C's errno, by provider; 0 if it left nothing but the work
@@ -70,6 +70,7 @@ func (e *PostError) Is(target error) bool { return e.AcceptedUnknown && target =
 var postHints = map[syscall.Errno]string{
 	syscall.ENOMEM: "the queue is full, or on some providers a work request has too many scatter/gather entries",
 	syscall.EINVAL: "a work request is not valid (more scatter/gather entries or inline data than its queue was made for, say, or another type's operation), or the queue pair's state does not allow it",
+	syscall.ENOSPC: "the queue is full, or a work request has more scatter/gather entries or inline data than its queue was made for",
 	syscall.EIO:    "the queue pair is in the error state, or the device has failed",
 }
 
@@ -80,11 +81,12 @@ const (
 	opPostRecv postOp = iota
 	opPostSend
 	opPostSRQRecv
+	opPostBatch
 	postOps
 )
 
 func (op postOp) String() string {
-	return [postOps]string{"post receive", "post send", "post shared receive"}[op]
+	return [postOps]string{"post receive", "post send", "post shared receive", "post batch"}[op]
 }
 
 // postErrors are the errors made so far: by operation, by whether the refused

@@ -23,6 +23,14 @@ func TestRacesAreSeen(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
 	wcs := make([]ibv.WC, 4)
+	e := newExtended(t)
+	batch := newBatch(t, e.qp(0, ibv.QPTRC, everything, false, nil), everything, 2, 1)
+	for i := range 2 {
+		require.NoError(t, batch.Send(i, 1, 0))
+		require.NoError(t, batch.SetSGEs(i, ibv.SGE{}))
+	}
+	extendedPoll := newExtendedPoll(t, e.cq(0, allFlags, false), allFields)
+	extendedWCs := make([]ibv.ExtendedWC, 4)
 	both := func(one, other func()) func() {
 		return func() {
 			var group sync.WaitGroup
@@ -36,10 +44,16 @@ func TestRacesAreSeen(t *testing.T) {
 		"two post a chain of sends":    both(func() { _, _ = send.Post(p.qp) }, func() { _, _ = send.Post(p.qp) }),
 		"a chain is set while posted":  both(func() { _, _ = recv.Post(p.qp) }, func() { _ = recv.Set(1, 2) }),
 		"an entry is set while posted": both(func() { _, _ = send.PostRange(p.qp, 0, 3) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
+		"two post a batch":             both(func() { _, _ = batch.Post() }, func() { _, _ = batch.Post() }),
+		"a batch is set while posted":  both(func() { _, _ = batch.Post() }, func() { _ = batch.SetWRID(1, 2) }),
+		"a list is set while posted":   both(func() { _, _ = batch.PostRange(0, 2) }, func() { _ = batch.SetSGEs(1, ibv.SGE{Addr: 1}) }),
+		"two read into one slice":      both(func() { _, _ = extendedPoll.Poll(extendedWCs) }, func() { _, _ = extendedPoll.Poll(extendedWCs) }),
 		"two poll into one slice":      both(func() { _, _ = p.cq.Poll(wcs) }, func() { _, _ = p.cq.Poll(wcs) }),
 	}
 	if name := os.Getenv(role); name != "" {
 		p.play(script{room: all, completions: 4})
+		e.play(extendedScript{loop: true})
+		e.call("extended_give", 0, 8, 0, 0)
 		races[name]()
 		return
 	}

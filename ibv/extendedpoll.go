@@ -1,0 +1,161 @@
+//go:build !freebsd
+
+package ibv
+
+import (
+	"fmt"
+	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/internal/ccall"
+)
+
+// ExtendedPoll polls an extended completion queue, and reads of each completion
+// what was asked for. Any number of goroutines may use one at a time, each with
+// memory of its own for the completions.
+type ExtendedPoll struct {
+	_ noCopy
+
+	poll   ccall.ExtendedPoll
+	cq     *CQEx
+	fields WCFields
+	single bool // one completion at a time: see rxeBefore64
+}
+
+// read is where the provider has the function for a field, and where in a record
+// its result goes.
+type read struct {
+	field  WCFields
+	slot   uintptr
+	result uintptr
+}
+
+var reads = []read{
+	{WCFieldOpcode, unsafe.Offsetof(CQEx{}.ReadOpcode), unsafe.Offsetof(ExtendedWC{}.opcode)},
+	{WCFieldWCFlags, unsafe.Offsetof(CQEx{}.ReadWCFlags), unsafe.Offsetof(ExtendedWC{}.wcFlags)},
+	{WCFieldByteLen, unsafe.Offsetof(CQEx{}.ReadByteLen), unsafe.Offsetof(ExtendedWC{}.byteLen)},
+	{WCFieldImm, unsafe.Offsetof(CQEx{}.ReadImmData), unsafe.Offsetof(ExtendedWC{}.imm)},
+	{WCFieldQPNum, unsafe.Offsetof(CQEx{}.ReadQPNum), unsafe.Offsetof(ExtendedWC{}.qpNum)},
+	{WCFieldSrcQP, unsafe.Offsetof(CQEx{}.ReadSrcQP), unsafe.Offsetof(ExtendedWC{}.srcQP)},
+	{WCFieldSLID, unsafe.Offsetof(CQEx{}.ReadSLID), unsafe.Offsetof(ExtendedWC{}.slid)},
+	{WCFieldSL, unsafe.Offsetof(CQEx{}.ReadSL), unsafe.Offsetof(ExtendedWC{}.sl)},
+	{WCFieldDLIDPathBits, unsafe.Offsetof(CQEx{}.ReadDLIDPathBits), unsafe.Offsetof(ExtendedWC{}.dlidPathBits)},
+	{WCFieldCompletionTS, unsafe.Offsetof(CQEx{}.ReadCompletionTS), unsafe.Offsetof(ExtendedWC{}.ts)},
+	{WCFieldWallclock, unsafe.Offsetof(CQEx{}.ReadCompletionWallclockNS), unsafe.Offsetof(ExtendedWC{}.wallclock)},
+	{WCFieldCVLAN, unsafe.Offsetof(CQEx{}.ReadCVLAN), unsafe.Offsetof(ExtendedWC{}.cvlan)},
+	{WCFieldFlowTag, unsafe.Offsetof(CQEx{}.ReadFlowTag), unsafe.Offsetof(ExtendedWC{}.flowTag)},
+	{WCFieldTMInfo, unsafe.Offsetof(CQEx{}.ReadTMInfo), unsafe.Offsetof(ExtendedWC{}.noneThere)}, // it fills tmInfo
+}
+
+// noAttr is what C wants to be told of a poll: nothing so far. Nobody writes it.
+var noAttr PollCQAttr
+
+// A completion begins as C has it in the queue, from comp_mask on.
+var _ = [1]struct{}{}[unsafe.Offsetof(CQEx{}.Status)-unsafe.Offsetof(CQEx{}.CompMask)-unsafe.Offsetof(ExtendedWC{}.Status)|
+	unsafe.Offsetof(CQEx{}.WRID)-unsafe.Offsetof(CQEx{}.CompMask)-unsafe.Offsetof(ExtendedWC{}.WRID)|
+	unsafe.Offsetof(ExtendedWC{}.compMask)]
+
+// NewExtendedPoll prepares polls of a completion queue that C's ibv_create_cq_ex
+// has made, which read the fields of each completion. The queue must have been
+// created with their flags: C leaves out the functions for others, which is an
+// error here. It may be called from any goroutine.
+func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
+	if cq == nil {
+		return nil, action{op: "prepare an extended poll"}.invalid("the completion queue is missing")
+	}
+	act := cq.Context.action("prepare an extended poll", nil)
+	if cq.StartPoll == 0 || cq.NextPoll == 0 || cq.EndPoll == 0 {
+		return nil, act.because(syscall.EOPNOTSUPP, "the completion queue was not created as extended, or its provider cannot poll it so: use Poll of the CQ")
+	}
+	p := &ExtendedPoll{
+		poll: ccall.ExtendedPoll{
+			CQ: unsafe.Pointer(cq), Attr: unsafe.Pointer(&noAttr), Head: unsafe.Pointer(&cq.CompMask),
+			Start: uintptr(cq.StartPoll), Next: uintptr(cq.NextPoll), End: uintptr(cq.EndPoll),
+			Size: unsafe.Sizeof(ExtendedWC{}),
+		},
+		cq: cq, fields: fields, single: rxeBefore64(uintptr(cq.NextPoll)),
+	}
+	unknown := fields
+	for _, r := range reads {
+		unknown &^= r.field
+		if fields&r.field == 0 {
+			continue
+		}
+		// Safe: every queue has a word for the function.
+		fn := *(*uintptr)(unsafe.Add(unsafe.Pointer(cq), r.slot))
+		if fn == 0 {
+			return nil, act.invalid("the completion queue was created without %v", r.field)
+		}
+		call := ccall.Read{Fn: fn, Arg: unsafe.Offsetof(ExtendedWC{}.tmInfo), Result: r.result}
+		p.poll.OnSuccess = append(p.poll.OnSuccess, call)
+		if r.field == WCFieldQPNum {
+			p.poll.OnFailure = append(p.poll.OnFailure, call)
+		}
+	}
+	if unknown != 0 {
+		return nil, act.invalid("no field is known for %v", unknown)
+	}
+	if cq.ReadVendorErr != 0 {
+		p.poll.OnFailure = append(p.poll.OnFailure, ccall.Read{Fn: uintptr(cq.ReadVendorErr), Result: unsafe.Offsetof(ExtendedWC{}.vendorErr)})
+	}
+	return p, nil
+}
+
+// Poll takes up to len(into) completions off the queue, oldest first, reads them,
+// and returns how many; 0 says that there are none now. It goes to C once, from
+// ibv_start_poll to ibv_end_poll, or once for some hundred completions. An error
+// says that the queue has failed; those that were taken before are there all the
+// same. syscall.EBUSY is no failure: [WCFieldWallclock] may have to be tried again.
+// A completion of work that failed is no error here: see [ExtendedWC.Err].
+//
+// It does not block and does not allocate, but for into, which is in the heap if
+// the caller's is an array. Any goroutine may call it, and those of [CQ.Poll] may go
+// on meanwhile, of the same queue: completions are handed out once.
+//
+// Soft-RoCE of rdma-core before 61.0 loses completions where one poll takes more
+// than there are, so there each is taken by a poll of its own.
+//
+// C: ibv_start_poll, ibv_next_poll, ibv_end_poll
+func (p *ExtendedPoll) Poll(into []ExtendedWC) (n int, err error) {
+	if p.single {
+		return p.pollSingly(into)
+	}
+	n, result, errno := p.poll.Poll(unsafe.Pointer(unsafe.SliceData(into)), len(into))
+	if result == 0 || result == int32(syscall.ENOENT) {
+		return n, nil
+	}
+	return p.failed(n, result, errno)
+}
+
+// pollSingly is Poll by polls of one completion each, which end before C would have
+// to say that there are no more.
+func (p *ExtendedPoll) pollSingly(into []ExtendedWC) (int, error) {
+	for i := range into {
+		n, result, errno := p.poll.Poll(unsafe.Pointer(&into[i]), 1)
+		if n == 0 {
+			return p.failed(i, result, errno)
+		}
+	}
+	return len(into), nil
+}
+
+// failed is what it means that C has ended a poll of n.
+func (p *ExtendedPoll) failed(n int, result, errno int32) (int, error) {
+	act := p.cq.Context.action("poll extended completion queue", nil)
+	switch why := reason(result, errno); why {
+	case syscall.ENOENT:
+		return n, nil
+	case syscall.EBUSY:
+		return n, act.because(why, "the wallclock was being set: try again")
+	default:
+		return n, act.because(why, "the queue overran, or the device has failed: destroy it and its queue pairs")
+	}
+}
+
+// String is a line about the poll.
+func (p *ExtendedPoll) String() string {
+	if p == nil {
+		return nilText
+	}
+	return fmt.Sprintf("extended poll of completion queue %d for %v", p.cq.Handle, p.fields)
+}

@@ -1,0 +1,37 @@
+//go:build !freebsd
+
+package ibv
+
+import (
+	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/internal/dl"
+)
+
+// Ex is the queue pair as one whose send queue takes a [Batch]. It is the same
+// object: closing qp closes it. The error is syscall.EOPNOTSUPP if the queue pair
+// was not created with attributes that C's ibv_create_qp_ex knows, or the provider
+// has nothing of the kind. It may be called from any goroutine.
+//
+// C: ibv_qp_to_qp_ex; NULL is an error
+func (qp *QP) Ex() (*QPEx, error) {
+	act := qp.action("take as extended", nil)
+	fn, err := symbol("ibv_qp_to_qp_ex")
+	if err != nil {
+		return nil, act.unavailable(err)
+	}
+	ex, _ := dl.Call(fn, uintptr(unsafe.Pointer(qp)))
+	if ex == 0 {
+		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended, with the QPInitAttrSendOpsFlags that it is to have")
+	}
+	return pointerTo[QPEx](ex), nil
+}
+
+// String is a line about the queue pair.
+func (s *QPEx) String() string {
+	if s == nil {
+		return nilText
+	}
+	return "extended " + s.QPBase.String()
+}
