@@ -188,7 +188,7 @@ func (b *Batch) Err() error { return b.ready(0, len(b.steps)) }
 //
 // accepted is -1 with [ErrAcceptedUnknown] if the provider has failed in a state of
 // the queue pair that comes before RTS: Soft-RoCE, for one, keeps the work requests
-// then, and sends them in RTS.
+// then, and carries them out with the next ones in RTS.
 //
 // The work requests are the caller's again on return, and so is what they send
 // inline. Other buffers are the device's until the completion of this or of a later

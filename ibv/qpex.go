@@ -2,12 +2,7 @@
 
 package ibv
 
-import (
-	"syscall"
-	"unsafe"
-
-	"github.com/goverbs/goverbs/internal/dl"
-)
+import "syscall"
 
 // Ex is the queue pair as one whose send queue takes a [Batch]. It is the same
 // object: closing qp closes it. The error is syscall.EOPNOTSUPP if the queue pair
@@ -17,15 +12,14 @@ import (
 // C: ibv_qp_to_qp_ex; NULL is an error
 func (qp *QP) Ex() (*QPEx, error) {
 	act := qp.action("take as extended", nil)
-	fn, err := symbol("ibv_qp_to_qp_ex")
+	ex, err := cQPToQPEx(qp)
 	if err != nil {
-		return nil, act.unavailable(err)
+		return nil, act.from(err)
 	}
-	ex, _ := dl.Call(fn, uintptr(unsafe.Pointer(qp)))
-	if ex == 0 {
+	if ex == nil {
 		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended, with the QPInitAttrSendOpsFlags that it is to have")
 	}
-	return pointerTo[QPEx](ex), nil
+	return ex, nil
 }
 
 // String is a line about the queue pair.

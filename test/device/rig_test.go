@@ -101,6 +101,12 @@ func (r *rig) side(typ ibv.QPType, sends, recvs uint32, srq *ibv.SRQ) side {
 // connect brings two RC queue pairs to RTS, each the peer of the other.
 func (r *rig) connect(a, b *ibv.QP) {
 	r.t.Helper()
+	r.connectFor(a, b, access)
+}
+
+// connectFor is connect for queue pairs that let the peer do so much.
+func (r *rig) connectFor(a, b *ibv.QP, access ibv.AccessFlags) {
+	r.t.Helper()
 	const psn = 0x123456
 	path := ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}
 	for _, qp := range []*ibv.QP{a, b} {
