@@ -380,3 +380,35 @@ func TestBatchOnUD(t *testing.T) {
 	require.Equal(t, "datagram", string(bytesOf(to, 1)[ibv.GRHLength:wcs[1].ByteLen()]))
 	r.takeGood(a.pollSend, 2)
 }
+
+// Atomic writes and flushes are later than the guests' kernels, which then fail
+// them, and later than some libraries, which then do not know them.
+func TestBatchOfAtomicWritesAndFlushes(t *testing.T) {
+	begin := map[ibv.QPCreateSendOpsFlags]func(r *batchRig) error{
+		ibv.QPExWithAtomicWrite: func(r *batchRig) error {
+			return r.batch.AtomicWrite(0, 40, ibv.SendSignaled, at(r.remote, 0), r.remote.RKey, 0x1122334455667788)
+		},
+		ibv.QPExWithFlush: func(r *batchRig) error {
+			return r.batch.Flush(0, 40, ibv.SendSignaled, at(r.remote, 0), r.remote.RKey, 8, ibv.FlushGlobal, ibv.FlushRange)
+		},
+	}
+	for flag, begin := range begin {
+		t.Run(flag.String(), func(t *testing.T) {
+			r := newBatchRig(t, 2)
+			if r.ops&flag == 0 {
+				require.ErrorContains(t, begin(r), "the batch was not made for")
+				return
+			}
+			require.NoError(t, begin(r))
+			r.post(1)
+			wc := r.take(r.a.pollSend, 1)[0]
+			require.Equal(t, uint64(40), wc.WRID)
+			// The region does not allow flushes.
+			require.Contains(t, []ibv.WCStatus{ibv.WCSuccess, ibv.WCLocQPOpErr, ibv.WCRemAccessErr, ibv.WCRemInvReqErr}, wc.Status)
+			if wc.Status == ibv.WCSuccess && flag == ibv.QPExWithAtomicWrite {
+				require.Equal(t, uint64(0x1122334455667788), binary.NativeEndian.Uint64(r.remote.Bytes()))
+			}
+			t.Log(&wc)
+		})
+	}
+}
