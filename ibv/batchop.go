@@ -34,6 +34,7 @@ const (
 	takesReceiver
 	takesRemote
 	takesImm
+	takesMore // arguments than three, besides the queue pair
 )
 
 // operations are where the provider has its functions, for queue pairs that were
@@ -49,10 +50,10 @@ var operations = [batchOps]struct {
 	opRDMAWrite:      {QPExWithRDMAWrite, unsafe.Offsetof(QPEx{}.WRRDMAWrite), takesData | takesInline | takesReceiver | takesRemote},
 	opRDMAWriteImm:   {QPExWithRDMAWriteWithImm, unsafe.Offsetof(QPEx{}.WRRDMAWriteImm), takesImm | takesData | takesInline | takesReceiver | takesRemote},
 	opRDMARead:       {QPExWithRDMARead, unsafe.Offsetof(QPEx{}.WRRDMARead), takesData | takesReceiver | takesRemote},
-	opAtomicCmpSwp:   {QPExWithAtomicCmpAndSwp, unsafe.Offsetof(QPEx{}.WRAtomicCmpSwp), takesData | takesReceiver | takesRemote},
+	opAtomicCmpSwp:   {QPExWithAtomicCmpAndSwp, unsafe.Offsetof(QPEx{}.WRAtomicCmpSwp), takesMore | takesData | takesReceiver | takesRemote},
 	opAtomicFetchAdd: {QPExWithAtomicFetchAndAdd, unsafe.Offsetof(QPEx{}.WRAtomicFetchAdd), takesData | takesReceiver | takesRemote},
 	opAtomicWrite:    {QPExWithAtomicWrite, unsafe.Offsetof(QPEx{}.WRAtomicWrite), takesReceiver | takesRemote},
-	opFlush:          {QPExWithFlush, unsafe.Offsetof(QPEx{}.WRFlush), takesReceiver | takesRemote},
+	opFlush:          {QPExWithFlush, unsafe.Offsetof(QPEx{}.WRFlush), takesMore | takesReceiver | takesRemote},
 	opLocalInv:       {QPExWithLocalInv, unsafe.Offsetof(QPEx{}.WRLocalInv), 0},
 	opBindMW:         {QPExWithBindMW, unsafe.Offsetof(QPEx{}.WRBindMW), 0},
 	opSendTSO:        {QPExWithTSO, unsafe.Offsetof(QPEx{}.WRSendTSO), takesData | takesReceiver},

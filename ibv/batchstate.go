@@ -65,6 +65,9 @@ func (b *Batch) data(i int, fn uintptr, kind takes, entries int) (*ccall.Step, e
 	if uint(i) < uint(len(b.steps)) && entries <= b.maxSGE && fn != 0 && operations[b.parts[i].op].takes&kind != 0 {
 		s := &b.steps[i]
 		s.Data = fn
+		if s.Address == 0 && operations[b.parts[i].op].takes&takesMore == 0 {
+			s.Plain = 1
+		}
 		b.has(i, lacksData)
 		return s, nil
 	}
@@ -87,7 +90,7 @@ func (b *Batch) data(i int, fn uintptr, kind takes, entries int) (*ccall.Step, e
 func (b *Batch) receiver(i int, fn uintptr, what lacks, fits bool) (*ccall.Step, error) {
 	if uint(i) < uint(len(b.steps)) && fits && fn != 0 && operations[b.parts[i].op].takes&takesReceiver != 0 {
 		s := &b.steps[i]
-		s.Address = fn
+		s.Address, s.Plain = fn, 0
 		b.has(i, what)
 		return s, nil
 	}

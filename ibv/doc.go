@@ -27,9 +27,13 @@
 // post that is cut short tells how many work requests were accepted, so that the
 // caller can go on from there.
 //
+// A [Batch] is C's ibv_wr_start, what follows it, and ibv_wr_complete: work requests
+// for a [QPEx], some of which no chain can have. All of them are posted, or none.
+//
 // [CQ.Poll] takes completions, and does not wait for them; [WC.Err] tells success
 // from failure. On UD, the first [GRHLength] bytes of each receive's buffer are for
-// a header, there or not: make room for them, and see [WC.UDPayload].
+// a header, there or not: make room for them, and see [WC.UDPayload]. An
+// [ExtendedPoll] reads more of completions, or less, of a [CQEx].
 //
 // These calls allocate nothing where the direct call is available, which
 // [DirectCalls] tells, and cost a few nanoseconds more than in C. What they are
@@ -38,8 +42,8 @@
 // garbage collector waits for them, as for any code that runs. Each call leaves a
 // place where the goroutine can be stopped, so a loop of nothing but posts or polls
 // makes way for the collector and for other goroutines like any loop in Go. With
-// the race detector, two goroutines on one chain are reported, and so are two that
-// poll into one slice.
+// the race detector, two goroutines on one chain or batch are reported, and so are
+// two that poll into one slice.
 //
 // The functions in [Context].Ops are C's, and are called on the thread's own
 // stack. One of them that leads to Go, such as an exported function of cgo's or a
@@ -49,7 +53,7 @@
 // stopped there, while another one spins in C for the lock and cannot be. Some
 // providers hold one from wr_start to wr_complete of a [QPEx], and from start_poll
 // to end_poll of a [CQEx], so functions of these must not be called one by one
-// from Go.
+// from Go. A [Batch] and an [ExtendedPoll] go to C once for all of them.
 //
 // A CPU profile shows the time in C as runtime._ExternalCode, below no function
 // of Go's, for a stack of C's cannot be followed there. Its labels count all the
@@ -80,7 +84,8 @@
 // # Goroutines
 //
 // Any goroutine may use an object of C's at any time, as any thread may in C, as
-// long as nobody closes it. A chain or a ring is for one goroutine at a time.
+// long as nobody closes it. A chain, a ring or a batch is for one goroutine at a
+// time.
 //
 // # Errors
 //
@@ -106,7 +111,7 @@
 // named above, for all that C asks a device about, for memory of every kind and
 // memory windows, and little else: completion channels and asynchronous events,
 // multicast, XRC, work queues, flows and the extended verbs (such as C's
-// ibv_create_qp_ex and ibv_wr_start) have their types, and no methods yet.
+// ibv_create_qp_ex) have their types, and no methods yet.
 //
 // What stands for something of C's says so in its last line, so that a search for
 // a C name finds it.

@@ -19,7 +19,7 @@ type ExtendedPoll struct {
 	poll   ccall.ExtendedPoll
 	cq     *CQEx
 	fields WCFields
-	single bool // one completion at a time: see rxeBefore64
+	single bool // one completion at a time: see rxePolls
 }
 
 // read is where the provider has the function for a field, and where in a record
@@ -44,7 +44,7 @@ var reads = []read{
 	{WCFieldWallclock, unsafe.Offsetof(CQEx{}.ReadCompletionWallclockNS), unsafe.Offsetof(ExtendedWC{}.wallclock)},
 	{WCFieldCVLAN, unsafe.Offsetof(CQEx{}.ReadCVLAN), unsafe.Offsetof(ExtendedWC{}.cvlan)},
 	{WCFieldFlowTag, unsafe.Offsetof(CQEx{}.ReadFlowTag), unsafe.Offsetof(ExtendedWC{}.flowTag)},
-	{WCFieldTMInfo, unsafe.Offsetof(CQEx{}.ReadTMInfo), unsafe.Offsetof(ExtendedWC{}.noneThere)}, // it fills tmInfo
+	{WCFieldTMInfo, unsafe.Offsetof(CQEx{}.ReadTMInfo), unsafe.Offsetof(ExtendedWC{}.tmInfo)}, // which it fills itself
 }
 
 // noAttr is what C wants to be told of a poll: nothing so far. Nobody writes it.
@@ -73,8 +73,10 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 			Start: uintptr(cq.StartPoll), Next: uintptr(cq.NextPoll), End: uintptr(cq.EndPoll),
 			Size: unsafe.Sizeof(ExtendedWC{}),
 		},
-		cq: cq, fields: fields, single: rxeBefore64(uintptr(cq.NextPoll)),
+		cq: cq, fields: fields,
 	}
+	p.poll.NextEnds, p.single = rxePolls(uintptr(cq.NextPoll))
+	var onSuccess, onFailure []ccall.Read
 	unknown := fields
 	for _, r := range reads {
 		unknown &^= r.field
@@ -86,18 +88,23 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 		if fn == 0 {
 			return nil, act.invalid("the completion queue was created without %v", r.field)
 		}
-		call := ccall.Read{Fn: fn, Arg: unsafe.Offsetof(ExtendedWC{}.tmInfo), Result: r.result}
-		p.poll.OnSuccess = append(p.poll.OnSuccess, call)
-		if r.field == WCFieldQPNum {
-			p.poll.OnFailure = append(p.poll.OnFailure, call)
+		call := ccall.Read{Fn: fn, Result: r.result}
+		switch r.field {
+		case WCFieldTMInfo:
+			p.poll.Fill, p.poll.FillAt = fn, r.result
+			continue
+		case WCFieldQPNum:
+			onFailure = append(onFailure, call)
 		}
+		onSuccess = append(onSuccess, call)
 	}
 	if unknown != 0 {
 		return nil, act.invalid("no field is known for %v", unknown)
 	}
 	if cq.ReadVendorErr != 0 {
-		p.poll.OnFailure = append(p.poll.OnFailure, ccall.Read{Fn: uintptr(cq.ReadVendorErr), Result: unsafe.Offsetof(ExtendedWC{}.vendorErr)})
+		onFailure = append(onFailure, ccall.Read{Fn: uintptr(cq.ReadVendorErr), Result: unsafe.Offsetof(ExtendedWC{}.vendorErr)})
 	}
+	p.poll.OnSuccess, p.poll.OnFailure = ccall.Reads(onSuccess...), ccall.Reads(onFailure...)
 	return p, nil
 }
 
@@ -112,8 +119,8 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 // the caller's is an array. Any goroutine may call it, and those of [CQ.Poll] may go
 // on meanwhile, of the same queue: completions are handed out once.
 //
-// Soft-RoCE of rdma-core before 61.0 loses completions where one poll takes more
-// than there are, so there each is taken by a poll of its own.
+// Soft-RoCE of rdma-core before 59.0 does not end polls as it should. For some
+// releases each completion is taken by a poll of its own, which takes longer.
 //
 // C: ibv_start_poll, ibv_next_poll, ibv_end_poll
 func (p *ExtendedPoll) Poll(into []ExtendedWC) (n int, err error) {

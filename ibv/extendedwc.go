@@ -66,9 +66,8 @@ type ExtendedWC struct {
 
 	// What C's functions returned, in registers: beyond the width of the result, there
 	// may be anything.
-	opcode, wcFlags, byteLen, imm, qpNum, srcQP       uint64
-	vendorErr, ts, wallclock                          uint64
-	slid, sl, dlidPathBits, cvlan, flowTag, noneThere uint64
+	opcode, wcFlags, byteLen, imm, qpNum, srcQP                      uint64
+	vendorErr, ts, wallclock, slid, sl, dlidPathBits, cvlan, flowTag uint64
 
 	tmInfo WCTMInfo
 }

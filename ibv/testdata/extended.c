@@ -440,8 +440,10 @@ static int next_poll(struct ibv_cq_ex *ex)
 	if (p->next_result)
 		return p->next_result;
 	if (c->current + 1 == c->head) {
-		if (c->old)
-			release(&c->lock, "next_poll"); /* and end_poll once more */
+		if (c->old) {
+			c->tail = c->head;
+			release(&c->lock, "next_poll"); /* which end_poll would do once more */
+		}
 		return ENOENT;
 	}
 	c->current++;

@@ -408,7 +408,6 @@ func TestBatchOfAtomicWritesAndFlushes(t *testing.T) {
 			if wc.Status == ibv.WCSuccess && flag == ibv.QPExWithAtomicWrite {
 				require.Equal(t, uint64(0x1122334455667788), binary.NativeEndian.Uint64(r.remote.Bytes()))
 			}
-			t.Log(&wc)
 		})
 	}
 }
