@@ -145,7 +145,7 @@ func (s *QPEx) check(act action, ops QPCreateSendOpsFlags) error {
 		if ops&flag == 0 {
 			continue
 		}
-		if s.function(op) == 0 {
+		if s.at(operations[op].slot) == 0 {
 			return act.invalid("it was created without %v", flag)
 		}
 		ops &^= flag
@@ -156,11 +156,12 @@ func (s *QPEx) check(act action, ops QPCreateSendOpsFlags) error {
 	return nil
 }
 
-// function is the provider's for an operation that the queue pair was created for.
-func (s *QPEx) function(op batchOp) uintptr {
-	// Safe: the library has an object that reaches so far, for it has accepted the
-	// operation's flag.
-	return *(*uintptr)(unsafe.Add(unsafe.Pointer(s), operations[op].slot))
+// at is what is in a slot for a function of the provider's. Slots of operations are
+// looked at only if the queue pair was created for those.
+func (s *QPEx) at(slot uintptr) uintptr {
+	// Safe: the struct grows at its end, and a library that has accepted an operation's
+	// flag has an object that reaches as far as its slot.
+	return *(*uintptr)(unsafe.Add(unsafe.Pointer(s), slot))
 }
 
 // Len is the number of work requests.
@@ -223,7 +224,10 @@ func (b *Batch) PostRange(first, end int) (accepted int, err error) {
 
 // ready is why the range cannot be posted, or nil.
 func (b *Batch) ready(first, end int) error {
-	act := b.qp.QPBase.action("post a batch to", nil)
+	act := action{op: "post a batch"}
+	if b.qp != nil {
+		act = b.qp.QPBase.action("post a batch to", nil)
+	}
 	switch {
 	case first < 0 || first > end || end > len(b.steps):
 		return act.invalid("%d to %d are asked for, the batch has 0 to %d", first, end, len(b.steps))

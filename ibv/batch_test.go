@@ -387,6 +387,20 @@ func TestBatchWithoutSuchWorkRequest(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// What nobody has made has no work requests.
+func TestBatchZero(t *testing.T) {
+	var b ibv.Batch
+	n, err := b.Post()
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.NoError(t, b.Err())
+	require.ErrorContains(t, b.Send(0, 1, 2), "the batch has 0")
+	require.ErrorContains(t, b.SetSGE(0, ibv.SGE{}), "the batch has 0")
+	require.ErrorContains(t, b.SetUD(0, new(ibv.AH), 1, 2), "the batch has 0")
+	_, err = b.Post()
+	require.ErrorContains(t, err, "before Reset")
+}
+
 func TestBatchLacksReceiver(t *testing.T) {
 	e := newExtended(t)
 	for kind, text := range map[ibv.QPType]string{ibv.QPTUD: "lacks its receiver: call SetUD", ibv.QPTXRCSend: "lacks its shared receive queue: call SetXRC"} {

@@ -14,7 +14,7 @@ import (
 //
 // C: ibv_wr_set_sge
 func (b *Batch) SetSGE(i int, sge SGE) error {
-	s, err := b.data(i, uintptr(b.qp.WRSetSGE), takesData, 0)
+	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetSGE), takesData, 0)
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (b *Batch) SetSGEs(i int, sges ...SGE) error {
 		return b.failed(i, lacksData, settingInBatch(i).because(syscall.EOPNOTSUPP,
 			"this provider, Soft-RoCE of rdma-core before 64.0, miscounts entries of different lengths: make them equal, or use a SendChain"))
 	}
-	s, err := b.data(i, uintptr(b.qp.WRSetSGEList), takesData, len(sges))
+	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetSGEList), takesData, len(sges))
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func sameLength(sges []SGE) bool {
 //
 // C: ibv_wr_set_inline_data
 func (b *Batch) SetInline(i int, data []byte) error {
-	s, err := b.data(i, uintptr(b.qp.WRSetInlineData), takesInline, 0)
+	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetInlineData), takesInline, 0)
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func (b *Batch) SetInlineList(i int, pieces ...[]byte) error {
 		return b.failed(i, lacksData, settingInBatch(i).because(syscall.EOPNOTSUPP,
 			"this provider, Soft-RoCE of rdma-core before 64.0, sends nothing of a list: put the pieces together for SetInline, or use a SendChain"))
 	}
-	s, err := b.data(i, uintptr(b.qp.WRSetInlineDataList), takesInline, len(pieces))
+	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetInlineDataList), takesInline, len(pieces))
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (b *Batch) SetUD(i int, ah *AH, qpNum, qkey uint32) error {
 	if ah == nil {
 		return b.failed(i, lacksUD, settingInBatch(i).invalid("a UD send needs an address handle: see PD.CreateAH"))
 	}
-	s, err := b.receiver(i, uintptr(b.qp.WRSetUDAddr), lacksUD, b.qp.QPBase.QPType == QPTUD || b.qp.QPBase.QPType == QPTDriver)
+	s, err := b.receiver(i, unsafe.Offsetof(QPEx{}.WRSetUDAddr), lacksUD, QPTUD, QPTDriver)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (b *Batch) SetUD(i int, ah *AH, qpNum, qkey uint32) error {
 //
 // C: ibv_wr_set_xrc_srqn
 func (b *Batch) SetXRC(i int, srqNum uint32) error {
-	s, err := b.receiver(i, uintptr(b.qp.WRSetXRCSRQN), lacksXRC, b.qp.QPBase.QPType == QPTXRCSend)
+	s, err := b.receiver(i, unsafe.Offsetof(QPEx{}.WRSetXRCSRQN), lacksXRC, QPTXRCSend, QPTXRCSend)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ func (b *Batch) begin(i int, op batchOp, wrID uint64, flags SendFlags) (*ccall.S
 		}))
 	}
 	s := &b.steps[i]
-	*s = ccall.Step{WRID: wrID, Flags: uint32(flags &^ SendInline), Op: b.qp.function(op)}
+	*s = ccall.Step{WRID: wrID, Flags: uint32(flags &^ SendInline), Op: b.qp.at(o.slot)}
 	missing := lacks(0)
 	if o.takes&takesData != 0 {
 		missing = lacksData
@@ -60,16 +60,19 @@ func (b *Batch) has(i int, what lacks) {
 	}
 }
 
-// data is the step of work request i, which gets its data from fn.
-func (b *Batch) data(i int, fn uintptr, kind takes, entries int) (*ccall.Step, error) {
-	if uint(i) < uint(len(b.steps)) && entries <= b.maxSGE && fn != 0 && operations[b.parts[i].op].takes&kind != 0 {
-		s := &b.steps[i]
-		s.Data = fn
-		if s.Address == 0 && operations[b.parts[i].op].takes&takesMore == 0 {
-			s.Plain = 1
+// data is the step of work request i, which gets its data from the provider's
+// function in a slot.
+func (b *Batch) data(i int, slot uintptr, kind takes, entries int) (*ccall.Step, error) {
+	if uint(i) < uint(len(b.steps)) && entries <= b.maxSGE && operations[b.parts[i].op].takes&kind != 0 {
+		if fn := b.qp.at(slot); fn != 0 {
+			s := &b.steps[i]
+			s.Data = fn
+			if s.Address == 0 && operations[b.parts[i].op].takes&takesMore == 0 {
+				s.Plain = 1
+			}
+			b.has(i, lacksData)
+			return s, nil
 		}
-		b.has(i, lacksData)
-		return s, nil
 	}
 	return nil, b.failed(i, lacksData, b.misfit(i, func(act action) error {
 		switch op := b.parts[i].op; {
@@ -85,20 +88,22 @@ func (b *Batch) data(i int, fn uintptr, kind takes, entries int) (*ccall.Step, e
 	}))
 }
 
-// receiver is the step of work request i, which gets its receiver from fn, if that
-// fits the type of the queue pair.
-func (b *Batch) receiver(i int, fn uintptr, what lacks, fits bool) (*ccall.Step, error) {
-	if uint(i) < uint(len(b.steps)) && fits && fn != 0 && operations[b.parts[i].op].takes&takesReceiver != 0 {
-		s := &b.steps[i]
-		s.Address, s.Plain = fn, 0
-		b.has(i, what)
-		return s, nil
+// receiver is the step of work request i, which gets its receiver from the
+// provider's function in a slot, if the queue pair is of one of the types.
+func (b *Batch) receiver(i int, slot uintptr, what lacks, typ, orTyp QPType) (*ccall.Step, error) {
+	if uint(i) < uint(len(b.steps)) && (b.qp.QPBase.QPType == typ || b.qp.QPBase.QPType == orTyp) && operations[b.parts[i].op].takes&takesReceiver != 0 {
+		if fn := b.qp.at(slot); fn != 0 {
+			s := &b.steps[i]
+			s.Address, s.Plain = fn, 0
+			b.has(i, what)
+			return s, nil
+		}
 	}
 	return nil, b.failed(i, what, b.misfit(i, func(act action) error {
 		switch op := b.parts[i].op; {
 		case op == opNone:
 			return act.invalid("it lacks %v", lacksOp)
-		case !fits:
+		case b.qp.QPBase.QPType != typ && b.qp.QPBase.QPType != orTyp:
 			return act.invalid("a queue pair of type %v has no use for such a receiver", b.qp.QPBase.QPType)
 		case operations[op].takes&takesReceiver == 0:
 			return act.invalid("%v has no receiver", op)
