@@ -9,25 +9,79 @@ import (
 )
 
 // CreateCQ makes a completion queue with room for at least entries completions,
-// as ibv_create_cq(3) does. CQ.CQE says how many it has. A queue that overruns
-// loses completions and fails: give it room for all that can be outstanding.
-// The caller closes it. It may be called from any goroutine.
+// and without a channel for events. CQ.CQE says how many it has. A queue that
+// overruns loses completions and fails: give it room for all that can be
+// outstanding. The caller closes it. It may be called from any goroutine.
+//
+// C: ibv_create_cq(3)
 func (ctx *Context) CreateCQ(entries int) (*CQ, error) {
+	return ctx.CreateCQWithChannel(entries, 0, nil, 0)
+}
+
+// CreateCQWithChannel is [Context.CreateCQ] for a queue whose events go to the
+// channel, which may be nil, by the completion vector, from 0 to the context's
+// NumCompVectors-1: vectors are interrupts, and may be handled by different
+// processors. Several queues may share a channel.
+//
+// cqContext is the caller's own number, which C keeps in CQ.CQContext and hands
+// back with each event, and which nobody else looks at: an index, a
+// [runtime/cgo.Handle], or the address of memory of C's. It must not be the
+// address of Go memory, for the garbage collector does not see it there. The same
+// holds for the numbers that other objects are made with: QPContext, SRQContext,
+// WQContext.
+//
+// C: ibv_create_cq(3)
+func (ctx *Context) CreateCQWithChannel(entries int, cqContext uintptr, channel *CompChannel, vector int) (*CQ, error) {
 	act := ctx.action("create completion queue", sizeHints)
-	if entries <= 0 || entries > math.MaxInt32 {
+	switch {
+	case entries <= 0 || entries > math.MaxInt32:
 		return nil, act.invalid("it cannot have %d entries", entries)
+	case vector < 0 || vector > math.MaxInt32:
+		return nil, act.invalid("there is no completion vector %d: they count from 0 to NumCompVectors-1, %d", vector, ctx.NumCompVectors-1)
+	case channel != nil && channel.Context != ctx:
+		return nil, act.invalid("the completion channel belongs to a different context")
 	}
-	cq, err := cCreateCQ(ctx, int32(entries), 0, nil, 0)
+	cq, err := cCreateCQ(ctx, int32(entries), cqContext, channel, int32(vector))
 	if err != nil {
 		return nil, ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
-			return []limit{{"the number of entries", uint32(entries), device.MaxCQE}}
+			return []limit{
+				{"the number of entries", uint32(entries), device.MaxCQE},
+				{"the completion vector", uint32(vector), ctx.NumCompVectors - 1},
+			}
 		})
 	}
 	return cq, nil
 }
 
-// Close destroys the completion queue, as ibv_destroy_cq(3) does. The queue
-// pairs that use it must be closed before.
+// Resize gives the queue room for at least entries completions; CQ.CQE says how
+// many it has then. It takes a device that can, and no less than the completions
+// that are in it. The completions in it stay. It may be called from any goroutine.
+//
+// C: ibv_resize_cq(3)
+func (cq *CQ) Resize(entries int) error {
+	act := cq.Context.action("resize completion queue", map[syscall.Errno]string{
+		syscall.EINVAL: "it is outside the device's limits, or there are more completions in the queue",
+	})
+	if entries <= 0 || entries > math.MaxInt32 {
+		return act.invalid("it cannot have %d entries", entries)
+	}
+	if err := cResizeCQ(cq, int32(entries)); err != nil {
+		return cq.Context.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
+			return []limit{{"the number of entries", uint32(entries), device.MaxCQE}}
+		})
+	}
+	return nil
+}
+
+// Close destroys the completion queue. The queue pairs that use it must be closed
+// before.
+//
+// It waits until all events of the queue that were got are acknowledged, by
+// [CQ.AckEvents] and [AsyncEvent.Ack]. Nothing else ends that, so a program that
+// has lost an event waits here for ever; other goroutines go on. Events of the
+// queue that nobody has got yet are dropped.
+//
+// C: ibv_destroy_cq(3)
 func (cq *CQ) Close() error {
 	return cq.Context.action("destroy completion queue", closeHints).from(cDestroyCQ(cq))
 }
@@ -43,6 +97,8 @@ func (cq *CQ) Close() error {
 // It does not block and does not allocate, and may be called from any
 // goroutine; completions are handed out once. wcs is the caller's, and may be
 // an array on its stack.
+//
+// C: ibv_poll_cq(3); the slice says how many
 func (cq *CQ) Poll(wcs []WC) (n int, err error) {
 	// Safe: C gets its own queue, and room for as many completions as it is told,
 	// which nobody keeps. Named results let the compiler inline this.

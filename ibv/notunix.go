@@ -12,3 +12,5 @@ func errnoName(syscall.Errno) string { return "" }
 func mapMemory(int) ([]byte, error) { return nil, syscall.ENOSYS }
 
 func unmapMemory([]byte) error { return syscall.ENOSYS }
+
+func setNonblocking(int32, bool) error { return syscall.ENOSYS }

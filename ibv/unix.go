@@ -18,3 +18,8 @@ func mapMemory(size int) ([]byte, error) {
 
 // unmapMemory gives them back.
 func unmapMemory(b []byte) error { return unix.Munmap(b) }
+
+// setNonblocking says whether reads of a file wait.
+func setNonblocking(file int32, nonblocking bool) error {
+	return unix.SetNonblock(int(file), nonblocking)
+}

@@ -1,0 +1,38 @@
+package ibv
+
+import "syscall"
+
+// ReqNotify asks for one event on the queue's channel, when the next completion
+// has come: any, or, with solicitedOnly, one whose sender set SendSolicited, or
+// one of work that failed. A request for any is not taken back by one for
+// solicited ones.
+//
+// Completions that are there already cause no event. So a program asks first,
+// polls until the queue is empty, and waits then. It neither blocks nor waits, and
+// may be called from any goroutine.
+//
+// C: ibv_req_notify_cq(3)
+func (cq *CQ) ReqNotify(solicitedOnly bool) error {
+	act := cq.Context.action("request notification of completion queue", map[syscall.Errno]string{
+		syscall.EINVAL: "it has no completion channel: see Context.CreateCQWithChannel",
+	})
+	fn := cq.Context.Ops.ReqNotifyCQ
+	if fn == 0 {
+		return act.unsupported()
+	}
+	only := int32(0)
+	if solicitedOnly {
+		only = 1
+	}
+	return act.from(fn.call(cq, only))
+}
+
+// AckEvents acknowledges n events of the queue that [CompChannel.GetCQEvent] has
+// returned. [CQ.Close] waits for that. It takes a lock, so a program may count
+// events and acknowledge many at once. More than were got must not be acknowledged.
+// It may be called from any goroutine.
+//
+// C: ibv_ack_cq_events(3)
+func (cq *CQ) AckEvents(n uint32) error {
+	return cq.Context.action("acknowledge events of completion queue", nil).from(cAckCQEvents(cq, n))
+}
