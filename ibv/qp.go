@@ -26,12 +26,7 @@ func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	*c = *attr
 	qp, err := cCreateQP(pd, c)
 	if err != nil {
-		return nil, pd.Context.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
-			return []limit{
-				{"Cap.MaxSendWR", attr.Cap.MaxSendWR, device.MaxQPWR}, {"Cap.MaxSendSGE", attr.Cap.MaxSendSGE, device.MaxSGE},
-				{"Cap.MaxRecvWR", attr.Cap.MaxRecvWR, device.MaxQPWR}, {"Cap.MaxRecvSGE", attr.Cap.MaxRecvSGE, device.MaxSGE},
-			}
-		})
+		return nil, pd.Context.explainLimits(act.from(err), attr.Cap.limits)
 	}
 	attr.Cap = c.Cap
 	return qp, nil
@@ -43,7 +38,7 @@ func (pd *PD) checkQP(act action, attr *QPInitAttr) error {
 	case attr.QPType == 0:
 		return act.invalid("QPType is missing")
 	case attr.QPType == QPTXRCRecv:
-		return act.invalid("the receiving end of XRC belongs to an XRC domain: C's ibv_create_qp_ex makes it, which has no method here")
+		return act.invalid("the receiving end of XRC belongs to an XRC domain: Context.CreateQPEx makes it")
 	case attr.QPType == QPTXRCSend && attr.SendCQ == nil:
 		return act.invalid("SendCQ is needed")
 	case attr.QPType != QPTXRCSend && (attr.SendCQ == nil || attr.RecvCQ == nil):

@@ -9,6 +9,9 @@ import "unsafe"
 // C: ibv_query_rt_values_ex(3)
 func (ctx *Context) QueryRTValues(mask ValuesMask) (ValuesEx, error) {
 	act := ctx.action("query the clock", nil)
+	if err := mask.check(act); err != nil {
+		return ValuesEx{}, err
+	}
 	fn := VerbsContextQueryRtValuesFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryRtValues)))
 	if fn == 0 {
 		return ValuesEx{}, act.unsupported()

@@ -1,0 +1,18 @@
+package ibv
+
+// check refuses what FreeBSD's inline function refuses: members that its header
+// does not know.
+func (s *CQInitAttrEx) check(act action) error {
+	if unknown := s.CompMask &^ CQInitAttrMaskFlags; unknown != 0 {
+		return act.invalid("CompMask has %v, which this system does not know", unknown)
+	}
+	return nil
+}
+
+// check refuses what FreeBSD's inline function refuses.
+func (v ValuesMask) check(act action) error {
+	if unknown := v &^ ValuesMaskRawClock; unknown != 0 {
+		return act.invalid("the mask has %v, which this system does not know", unknown)
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package ibv
+
+import "unsafe"
+
+// CreateCQEx makes a completion queue whose completions can tell more than a [WC],
+// as attr.WCFlags asks for: timestamps, VLANs, flow tags. attr is left as C leaves
+// it. The caller closes it. It may be called from any goroutine. Devices and
+// libraries without such queues give errors.ErrUnsupported; so do devices that
+// cannot do what WCFlags asks for.
+//
+// C: ibv_create_cq_ex(3)
+func (ctx *Context) CreateCQEx(attr *CQInitAttrEx) (*CQEx, error) {
+	act := ctx.action("create extended completion queue", sizeHints)
+	if attr == nil {
+		return nil, act.invalid("attributes are missing")
+	}
+	if err := attr.check(act); err != nil {
+		return nil, err
+	}
+	fn := VerbsContextCreateCQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCQEx)))
+	if fn == 0 {
+		return nil, act.unsupported()
+	}
+	c := new(CQInitAttrEx)
+	*c = *attr
+	cq, err := fn.call(ctx, c)
+	if err != nil {
+		return nil, ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
+			return []limit{{"CQE", attr.CQE, device.MaxCQE}, {"CompVector", attr.CompVector, ctx.NumCompVectors - 1}}
+		})
+	}
+	*attr = *c
+	return cq, nil
+}
+
+// CQ is the queue as one that queue pairs are made with, and events are about. It
+// is the same object, so it is closed once. Whether [CQ.Poll] works on it depends
+// on the provider.
+//
+// C: ibv_cq_ex_to_cq
+func (s *CQEx) CQ() *CQ {
+	// Safe: C's two structs begin alike, and the compiler checks their layouts.
+	return (*CQ)(unsafe.Pointer(s))
+}
+
+// Close is [CQ.Close].
+//
+// C: ibv_destroy_cq(3)
+func (s *CQEx) Close() error { return s.CQ().Close() }
+
+// String is a line about the completion queue.
+func (s *CQEx) String() string {
+	if s == nil {
+		return nilText
+	}
+	return "extended " + s.CQ().String()
+}
+
+// What both structs have, they have at the same places.
+var (
+	_ = [1]struct{}{}[unsafe.Offsetof(CQEx{}.Context)-unsafe.Offsetof(CQ{}.Context)]
+	_ = [1]struct{}{}[unsafe.Offsetof(CQEx{}.AsyncEventsCompleted)-unsafe.Offsetof(CQ{}.AsyncEventsCompleted)]
+)
