@@ -59,6 +59,15 @@
 // of Go's, for a stack of C's cannot be followed there. Its labels count all the
 // same: what runs within [runtime/pprof.Do] can be told apart by them.
 //
+// # Events
+//
+// Who does not want to poll all the time has completions reported: a [CompChannel]
+// is a file with an event for each request of [CQ.ReqNotify], and
+// [CompChannel.GetCQEvent] waits for them. [Context.GetAsyncEvent] waits for what
+// happens to queues, queue pairs and ports. Both are C's: a goroutine that waits is
+// in a system call, events are acknowledged, and an object's Close waits until those
+// are that are about it.
+//
 // # Peers
 //
 // A queue pair is connected to a [Peer], which tells its numbers over a socket,
@@ -107,11 +116,7 @@
 //
 // # What is here
 //
-// All of infiniband/verbs.h has its types here. Functions are there for what is
-// named above, for all that C asks a device about, for memory of every kind and
-// memory windows, and little else: completion channels and asynchronous events,
-// multicast, XRC, work queues, flows and the extended verbs (such as C's
-// ibv_create_qp_ex) have their types, and no methods yet.
+// All of infiniband/verbs.h has its types here, and its verbs are methods of these.
 //
 // What stands for something of C's says so in its last line, so that a search for
 // a C name finds it.

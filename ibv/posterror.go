@@ -32,7 +32,7 @@ var ErrAcceptedUnknown = errors.New("which work request was refused is not known
 // that C returns. Errors of posts are made once and shared, so that a post onto
 // a full queue allocates nothing; so they name no queue pair and no number.
 type PostError struct {
-	Op    string        // "post receive", "post send", "post shared receive" or "post batch"
+	Op    string        // "post receive", "post send", "post shared receive", "post batch" or "post receive to work queue"
 	Errno syscall.Errno // why the provider refused
 	// Result is what the provider returned: an errno value, its negative, or -1
 	// with the reason in C's errno, by provider; 0 if it left nothing but the work
@@ -82,11 +82,12 @@ const (
 	opPostSend
 	opPostSRQRecv
 	opPostBatch
+	opPostWQRecv
 	postOps
 )
 
 func (op postOp) String() string {
-	return [postOps]string{"post receive", "post send", "post shared receive", "post batch"}[op]
+	return [postOps]string{"post receive", "post send", "post shared receive", "post batch", "post receive to work queue"}[op]
 }
 
 // postErrors are the errors made so far: by operation, by whether the refused
