@@ -13,6 +13,7 @@ import (
 // What is printed is a line for people, wherever the object is, and a nil one too.
 func TestString(t *testing.T) {
 	p := newProvider(t, wholeContext)
+	xrcd := new(ibv.XRCD)
 	objects := []struct {
 		object, none fmt.Stringer
 		want         string
@@ -27,6 +28,11 @@ func TestString(t *testing.T) {
 		{&ibv.QP{QPNum: 17, QPType: ibv.QPTRC, State: ibv.QPSRTS}, (*ibv.QP)(nil), "queue pair 0x11 (IBV_QPT_RC, in IBV_QPS_RTS)"},
 		{&ibv.SRQ{Handle: 4}, (*ibv.SRQ)(nil), "shared receive queue (handle 4)"},
 		{&ibv.AH{Handle: 5}, (*ibv.AH)(nil), "address handle (handle 5)"},
+		{&ibv.CQEx{CQE: 127, Handle: 2}, (*ibv.CQEx)(nil), "extended completion queue for 127 (handle 2)"},
+		{&ibv.WQ{WQNum: 6, State: ibv.WQSRdy}, (*ibv.WQ)(nil), "work queue 0x6 (in IBV_WQS_RDY)"},
+		{&ibv.RWQIndTable{IndTblNum: 7}, (*ibv.RWQIndTable)(nil), "indirection table of work queues 0x7"},
+		{&ibv.Flow{Handle: 8}, (*ibv.Flow)(nil), "flow (handle 8)"},
+		{xrcd, (*ibv.XRCD)(nil), fmt.Sprintf("XRC domain at %v", ibv.ToPtr(xrcd))},
 		{recvChain(t, 3, 0), (*ibv.RecvChain)(nil), "chain of 3 receives with 2 scatter/gather entries at most"},
 		{sendChain(t, 3, 0), (*ibv.SendChain)(nil), "chain of 3 sends with 2 scatter/gather entries at most"},
 		{new(ibv.RecvRing), (*ibv.RecvRing)(nil), "receive ring of 0 buffers of 0 bytes"},
