@@ -22,6 +22,9 @@ func BenchmarkPostRecvFull(b *testing.B) { benchmark(b, subject.PostRecvFull) }
 func BenchmarkPollEmpty(b *testing.B)    { benchmark(b, subject.PollEmpty) }
 func BenchmarkPoll(b *testing.B)         { benchmark(b, subject.Poll) }
 func BenchmarkRing(b *testing.B)         { benchmark(b, subject.Ring) }
+func BenchmarkBatch(b *testing.B)        { benchmark(b, subject.Batch) }
+func BenchmarkBatchAborted(b *testing.B) { benchmark(b, subject.BatchAborted) }
+func BenchmarkExtendedPoll(b *testing.B) { benchmark(b, subject.ExtendedPoll) }
 
 // Messages need a device: -args -device rxe0.
 func BenchmarkPingPongRC(b *testing.B)    { benchmark(b, subject.PingPongRC) }

@@ -37,6 +37,9 @@ type Device interface {
 	DropCompletions() error
 	// Ring is a receive ring, or nil where there can be none.
 	Ring() *Ring
+	// Extended has C's extended functions for posts and polls. It is nil where there
+	// are none.
+	Extended() (*Extended, error)
 	// Pair makes two queue pairs that are connected to each other, RC or UD, for
 	// rounds of so many messages of size bytes, a multiple of 8. It is nil where
 	// there can be none. Close closes it.

@@ -27,6 +27,8 @@ type real struct {
 	srq  *ibv.SRQ
 	loop *loop
 	ring *ring
+	// extended is made when it is asked for.
+	extended *extended
 	// pairs are those that were asked for.
 	pairs []*Pair
 	fill  *ibv.RecvChain
@@ -240,7 +242,7 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 
 // Close closes what there is.
 func (d *real) Close() error {
-	errs := []error{d.ring.close(), d.loop.close()}
+	errs := []error{d.ring.close(), d.loop.close(), d.extended.close()}
 	for _, p := range d.pairs {
 		errs = append(errs, p.A.close(), p.B.close())
 	}

@@ -67,6 +67,19 @@ func (s *Stub) DropCompletions() error { return drop(s.CQ(), make([]ibv.WC, 64))
 // Ring is nil: nobody sends to the stub, nor can memory be registered.
 func (*Stub) Ring() *Ring { return nil }
 
+// Extended is the same queues.
+func (s *Stub) Extended() (*Extended, error) {
+	poll, err := ibv.NewExtendedPoll(s.CQEx(), 0)
+	if err != nil {
+		return nil, err
+	}
+	return &Extended{
+		QP: s.QPEx(), CQ: s.CQEx(), SGE: s.SGE(), Addr: 0x2000, RKey: 1,
+		SendRoom: stubRoom, TakeSends: s.TakeSends, CQRoom: stubRoom, Complete: s.Complete,
+		Drop: func() error { return dropExtended(poll, make([]ibv.ExtendedWC, 64)) },
+	}, nil
+}
+
 // Pair is nil: there is nobody to carry messages.
 func (*Stub) Pair(ibv.QPType, int, int) (*Pair, error) { return nil, nil }
 

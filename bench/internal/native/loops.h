@@ -20,6 +20,28 @@ struct calls poll_loop(struct ibv_cq *cq, struct ibv_wc *wcs, int room, int got,
  * has the buffer of completions whose wr_id has i in the bits of mask. What is
  * found last is not posted again. */
 struct calls ring_loop(struct ibv_srq *srq, struct ibv_cq *cq, struct ibv_recv_wr *wrs, struct ibv_wc *wcs, int room, uint64_t mask, long n);
+/* An RDMA write, as a program has it in memory. */
+struct write {
+	uint64_t wr_id, remote_addr, addr;
+	uint32_t flags, rkey, lkey, length;
+};
+
+/* What is read of a completion. */
+struct completion {
+	uint64_t wr_id;
+	enum ibv_wc_status status;
+	enum ibv_wc_opcode opcode;
+	uint32_t byte_len, qp_num, vendor_err;
+	unsigned int wc_flags;
+};
+
+/* Posts wrs writes at once, by ibv_wr_start and what follows it. The result is stored, because it is called as goverbs
+ * calls C. */
+int batch_loop(struct ibv_qp_ex *qp, const struct write *writes, long wrs, long n, struct calls *result);
+/* Does so too, but gives up at the end: no doorbell is rung. */
+struct calls batch_aborted_loop(struct ibv_qp_ex *qp, const struct write *writes, long wrs, long n);
+/* Polls for room completions at a time, and expects so many. */
+struct calls extended_poll_loop(struct ibv_cq_ex *cq, struct completion *into, long room, long n);
 /* Posts of which a refusal is wanted. */
 struct calls post_recv_full_loop(struct ibv_qp *qp, struct ibv_recv_wr *wr, long n);
 

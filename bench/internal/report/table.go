@@ -19,7 +19,7 @@ var implementations = []string{
 const legend = "" +
 	"| column | what makes the call |\n|---|---|\n" +
 	"| c | a loop in C |\n" +
-	"| goverbs | `chain.Post(qp)`, `cq.Poll(wcs)` |\n" +
+	"| goverbs | `chain.Post(qp)`, `cq.Poll(wcs)`; `batch.Post()` and `poll.Poll(wcs)` of extended queues |\n" +
 	"| goverbs-wc | a ring's completions, taken into the caller's own `[]WC` |\n" +
 	"| goverbs-list | `qp.PostRecv(wr)`, C's own shape |\n" +
 	"| cgo | the best possible: integers as arguments, the result by value, no escape, no callback |\n" +
@@ -37,6 +37,9 @@ var titles = []struct{ op, title, note string }{
 	{subject.PollEmpty, "Polling an empty completion queue", ""},
 	{subject.Poll, "Polling completions", "As many are there as there is room for."},
 	{subject.Ring, "Receiving with a ring", "Posting again what was received last, on a shared receive queue, and polling for as many: `ring.Poll` and `ring.Release`. C does the same with two calls."},
+	{subject.Batch, "Posting RDMA writes in a batch", "From `ibv_wr_start` to `ibv_wr_complete`. On Soft-RoCE, that is a system call."},
+	{subject.BatchAborted, "The same without the doorbell", "From `ibv_wr_start` to `ibv_wr_abort`: what there is besides the system call."},
+	{subject.ExtendedPoll, "Polling an extended completion queue", "From `ibv_start_poll` to `ibv_end_poll`, with opcode, length, flags and queue pair of each completion. As many are there as there is room for."},
 	{measure.Scale, "Posting one receive, from several goroutines", "Each has a thread and a queue pair of its own. What a post takes, as each sees it: the median of all their rounds. It stays what it is for one, because nothing is shared."},
 	{measure.Build, "Building a chain of receives", "Nanoseconds of the processor for each work request, 48 bytes with its buffer entry, in new memory: `mr.RecvChain`. Beside it, a loop that fills as much new memory."},
 	{measure.BuildEach, "Building it buffer by buffer", "The same with `NewRecvChain` and a `Set` for each: the memory is gone through twice."},

@@ -57,6 +57,19 @@ func (s *Samples) targets(device string) []target {
 				fmt.Sprintf("≤ %.1f", t.limit), fmt.Sprintf("%.4g, of %d", v, n), v <= t.limit})
 		}
 	}
+	for _, t := range []struct{ what, op string }{
+		{"a batch of %d writes", subject.Batch},
+		{"a batch of %d writes without the doorbell", subject.BatchAborted},
+		{"an extended poll of %d", subject.ExtendedPoll},
+	} {
+		for _, by := range []struct {
+			n     int
+			limit float64
+		}{{1, 1.10}, {16, 1.05}, {64, 1.03}} {
+			add(fmt.Sprintf(t.what+", times C", by.n), t.op, by.n, subject.Goverbs, subject.C, times,
+				fmt.Sprintf("≤ %.2f", by.limit), func(v float64) bool { return v <= by.limit })
+		}
+	}
 	for _, t := range traffics {
 		var sizes []int
 		dimension, sizes = s.numbers(device, t.op)

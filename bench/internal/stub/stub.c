@@ -41,8 +41,15 @@ struct stub {
 	struct ibv_qp qp;
 	struct ibv_srq srq;
 	struct ibv_cq cq;
+	struct ibv_qp_ex qpx;
+	struct ibv_cq_ex cqx;
 	struct ring recv, srq_recv, send, done;
 	unsigned psn;
+	/* From wr_start to wr_complete, and from start_poll to end_poll. */
+	unsigned began, current;
+	int err;
+	struct send_slot *slot;
+	struct ibv_wc *wc;
 };
 
 #define CONTAINER(pointer, member) ((struct stub *)((char *)(pointer) - offsetof(struct stub, member)))
@@ -193,6 +200,104 @@ static int poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	return got;
 }
 
+static void wr_start(struct ibv_qp_ex *qp)
+{
+	struct stub *s = CONTAINER(qp, qpx);
+
+	pthread_spin_lock(&s->send.lock);
+	s->began = atomic_load_explicit(&s->send.producer, memory_order_relaxed);
+	s->err = 0;
+}
+
+static void wr_rdma_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t remote_addr)
+{
+	struct stub *s = CONTAINER(qp, qpx);
+	struct send_slot *slot;
+
+	if (s->err)
+		return;
+	if (ring_full(&s->send, s->began)) {
+		s->err = ENOMEM;
+		return;
+	}
+	s->slot = slot = ring_slot(&s->send, s->began++);
+	slot->wr_id = qp->wr_id;
+	slot->flags = qp->wr_flags;
+	slot->opcode = IBV_WR_RDMA_WRITE;
+	slot->imm_data = 0;
+	slot->state = 0;
+	slot->remote_addr = remote_addr;
+	slot->rkey = rkey;
+	slot->psn = s->psn++;
+}
+
+static void wr_set_sge(struct ibv_qp_ex *qp, uint32_t lkey, uint64_t addr, uint32_t length)
+{
+	struct stub *s = CONTAINER(qp, qpx);
+
+	if (s->err)
+		return;
+	s->slot->num_sge = length != 0;
+	s->slot->length = length;
+	s->slot->sge[0] = (struct ibv_sge){addr, length, lkey};
+}
+
+static int wr_complete(struct ibv_qp_ex *qp)
+{
+	struct stub *s = CONTAINER(qp, qpx);
+	int err = s->err;
+
+	if (!err)
+		atomic_store_explicit(&s->send.producer, s->began, memory_order_release);
+	pthread_spin_unlock(&s->send.lock);
+	return err;
+}
+
+static void wr_abort(struct ibv_qp_ex *qp) { pthread_spin_unlock(&CONTAINER(qp, qpx)->send.lock); }
+
+/* Goes to the next completion, if there is one. */
+static int advance(struct stub *s)
+{
+	struct ring *r = &s->done;
+
+	if (atomic_load_explicit(&r->producer, memory_order_acquire) == s->current)
+		return ENOENT;
+	s->wc = ring_slot(r, s->current++);
+	s->cqx.status = s->wc->status;
+	s->cqx.wr_id = s->wc->wr_id;
+	return 0;
+}
+
+static int start_poll(struct ibv_cq_ex *cq, struct ibv_poll_cq_attr *attr)
+{
+	struct stub *s = CONTAINER(cq, cqx);
+	int err;
+
+	(void)attr;
+	pthread_spin_lock(&s->done.lock);
+	s->current = atomic_load_explicit(&s->done.consumer, memory_order_relaxed);
+	err = advance(s);
+	if (err)
+		pthread_spin_unlock(&s->done.lock);
+	return err;
+}
+
+static int next_poll(struct ibv_cq_ex *cq) { return advance(CONTAINER(cq, cqx)); }
+
+static void end_poll(struct ibv_cq_ex *cq)
+{
+	struct stub *s = CONTAINER(cq, cqx);
+
+	atomic_store_explicit(&s->done.consumer, s->current, memory_order_release);
+	pthread_spin_unlock(&s->done.lock);
+}
+
+static enum ibv_wc_opcode read_opcode(struct ibv_cq_ex *cq) { return CONTAINER(cq, cqx)->wc->opcode; }
+static uint32_t read_vendor_err(struct ibv_cq_ex *cq) { return CONTAINER(cq, cqx)->wc->vendor_err; }
+static uint32_t read_byte_len(struct ibv_cq_ex *cq) { return CONTAINER(cq, cqx)->wc->byte_len; }
+static uint32_t read_qp_num(struct ibv_cq_ex *cq) { return CONTAINER(cq, cqx)->wc->qp_num; }
+static unsigned int read_wc_flags(struct ibv_cq_ex *cq) { return CONTAINER(cq, cqx)->wc->wc_flags; }
+
 struct stub *stub_new(unsigned order, unsigned max_sge)
 {
 	struct stub *s = aligned_alloc(64, (sizeof(*s) + 63) / 64 * 64);
@@ -208,6 +313,14 @@ struct stub *stub_new(unsigned order, unsigned max_sge)
 	s->context.ops.poll_cq = poll_cq;
 	s->qp.context = s->srq.context = s->cq.context = &s->context;
 	s->qp.qp_type = IBV_QPT_RC;
+	s->qpx = (struct ibv_qp_ex){
+		.qp_base = s->qp, .wr_start = wr_start, .wr_complete = wr_complete, .wr_abort = wr_abort,
+		.wr_rdma_write = wr_rdma_write, .wr_set_sge = wr_set_sge,
+	};
+	s->cqx = (struct ibv_cq_ex){
+		.context = &s->context, .start_poll = start_poll, .next_poll = next_poll, .end_poll = end_poll, .read_opcode = read_opcode,
+		.read_vendor_err = read_vendor_err, .read_byte_len = read_byte_len, .read_qp_num = read_qp_num, .read_wc_flags = read_wc_flags,
+	};
 	if (ring_init(&s->recv, order, max_sge, sizeof(struct recv_slot)) ||
 	    ring_init(&s->srq_recv, order, max_sge, sizeof(struct recv_slot)) ||
 	    ring_init(&s->send, order, max_sge, sizeof(struct send_slot)) ||
@@ -230,6 +343,8 @@ void stub_free(struct stub *s)
 struct ibv_qp *stub_qp(struct stub *s) { return &s->qp; }
 struct ibv_srq *stub_srq(struct stub *s) { return &s->srq; }
 struct ibv_cq *stub_cq(struct stub *s) { return &s->cq; }
+struct ibv_qp_ex *stub_qp_ex(struct stub *s) { return &s->qpx; }
+struct ibv_cq_ex *stub_cq_ex(struct stub *s) { return &s->cqx; }
 
 static unsigned take(struct ring *r)
 {

@@ -43,6 +43,13 @@ func (p *Provider) SRQ() *ibv.SRQ { return (*ibv.SRQ)(unsafe.Pointer(C.stub_srq(
 // CQ is the completion queue.
 func (p *Provider) CQ() *ibv.CQ { return (*ibv.CQ)(unsafe.Pointer(C.stub_cq(p.c))) }
 
+// QPEx has the queue pair's send queue, for RDMA writes in batches. Safe, like the
+// next one: as QP.
+func (p *Provider) QPEx() *ibv.QPEx { return (*ibv.QPEx)(unsafe.Pointer(C.stub_qp_ex(p.c))) }
+
+// CQEx is the completion queue as an extended one.
+func (p *Provider) CQEx() *ibv.CQEx { return (*ibv.CQEx)(unsafe.Pointer(C.stub_cq_ex(p.c))) }
+
 // TakeRecvs empties the receive queue, as a device would, and returns how many
 // work requests were in it.
 func (p *Provider) TakeRecvs() int { return int(C.stub_take_recvs(p.c)) }

@@ -15,6 +15,9 @@ void stub_free(struct stub *s);
 struct ibv_qp *stub_qp(struct stub *s);
 struct ibv_srq *stub_srq(struct stub *s);
 struct ibv_cq *stub_cq(struct stub *s);
+/* The same send queue and the same completion queue, as extended ones. */
+struct ibv_qp_ex *stub_qp_ex(struct stub *s);
+struct ibv_cq_ex *stub_cq_ex(struct stub *s);
 
 /* What the device would do: take all work requests, or complete some. The first
  * three return how many were taken. */

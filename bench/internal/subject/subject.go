@@ -19,8 +19,11 @@ const (
 	PostSend     = "PostSend"
 	PostRecvFull = "PostRecvFull" // onto a full queue, which refuses
 	PollEmpty    = "PollEmpty"
-	Poll         = "Poll" // completions are there
-	Ring         = "Ring" // completions are there, and their receives are posted again
+	Poll         = "Poll"         // completions are there
+	Ring         = "Ring"         // completions are there, and their receives are posted again
+	Batch        = "Batch"        // RDMA writes, by ibv_wr_start and what follows it
+	BatchAborted = "BatchAborted" // the same, given up at the end: no doorbell is rung
+	ExtendedPoll = "ExtendedPoll" // completions are there, for ibv_start_poll and what follows it
 
 	// Messages between two queue pairs, one after the other or many under way.
 	PingPongRC    = "PingPongRC"
@@ -159,6 +162,12 @@ func Of(d device.Device, op string, length int) ([]*Subject, error) {
 		all = poll(d, length)
 	case Ring:
 		all, err = ring(d, length)
+	case Batch:
+		all, err = batch(d, length)
+	case BatchAborted:
+		all, err = batchAborted(d, length)
+	case ExtendedPoll:
+		all, err = extendedPoll(d, length)
 	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
 		if !portable { // there, only what concerns posts and polls is told
 			all, err = traffic(d, op, length)
@@ -187,8 +196,8 @@ func Lengths(op string) []int {
 	switch op {
 	case PostRecvFull, PollEmpty:
 		return []int{1}
-	case Ring:
-		return []int{1, 4, 16, 64} // a ring takes no more at a time
+	case Ring, Batch, BatchAborted, ExtendedPoll:
+		return []int{1, 4, 16, 64} // a ring takes no more at a time, and old Soft-RoCE has little room for sends
 	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
 		return []int{messageSize}
 	}
@@ -197,14 +206,14 @@ func Lengths(op string) []int {
 
 // Operations is all of them.
 func Operations() []string {
-	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD}
+	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, Batch, BatchAborted, ExtendedPoll, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD}
 }
 
 // Paired reports whether an operation takes so long, and differs so much from one
 // time to the next, that it is compared in many pairs.
 func Paired(op string) bool {
 	switch op {
-	case PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
+	case Batch, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD:
 		return true
 	}
 	return false
