@@ -245,9 +245,10 @@ func TestMemoryWindow1(t *testing.T) {
 	r := newRig(t)
 	from := r.memory(1)
 	to := r.bindable()
-	mw, err := r.pd.AllocMW(ibv.MWType1)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, mw.Close()) }()
+	mw := r.allocMW(ibv.MWType1)
+	if mw == nil {
+		return
+	}
 	unbound := mw.RKey
 	sender, receiver := r.pair(4, 1)
 	bind := &ibv.MWBind{WRID: 5, SendFlags: ibv.SendSignaled, BindInfo: ibv.MWBindInfo{
@@ -270,9 +271,10 @@ func TestMemoryWindow2(t *testing.T) {
 	r := newRig(t)
 	from := r.memory(1)
 	to := r.bindable()
-	mw, err := r.pd.AllocMW(ibv.MWType2)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, mw.Close()) }()
+	mw := r.allocMW(ibv.MWType2)
+	if mw == nil {
+		return
+	}
 	sender, receiver := r.pair(4, 1)
 	chain, err := ibv.NewSendChain(1, 0)
 	require.NoError(t, err)
@@ -294,6 +296,18 @@ func TestMemoryWindow2(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ibv.WCLocalInv, r.poll(receiver.send, 1)[0].Opcode)
 	r.write(sender, from, 50, uint64(to.Addr), rkey, ibv.WCRemAccessErr)
+}
+
+// allocMW allocates a memory window, or returns nil where rxe's provider is older than those.
+func (r *rig) allocMW(typ ibv.MWType) *ibv.MW {
+	r.t.Helper()
+	mw, err := r.pd.AllocMW(typ)
+	if release(r.t) < 39 && errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	require.NoError(r.t, err)
+	r.t.Cleanup(func() { require.NoError(r.t, mw.Close()) })
+	return mw
 }
 
 // bindable is a region that windows can be bound to.
@@ -345,8 +359,10 @@ func TestFork(t *testing.T) {
 	}
 	require.NoError(t, ibv.ForkInit())
 	status, err := ibv.IsForkInitialized()
-	require.NoError(t, err)
-	require.Equal(t, ibv.ForkUnneeded, status)
+	if !missing(t, err) {
+		require.NoError(t, err)
+		require.Equal(t, ibv.ForkUnneeded, status)
+	}
 	newRig(t).memory(1)
 }
 
