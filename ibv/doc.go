@@ -130,7 +130,8 @@
 //
 // The library is loaded when the first device is looked for. A machine without
 // it gets an [ErrNoLibrary] then that names the package to install. The environment
-// variable GOVERBS_LIBIBVERBS names another library file. GOVERBS_CCALL=portable
+// variable GOVERBS_LIBIBVERBS names another library file, and GOVERBS_LIBRARIES
+// lists folders in which libraries are looked for first. GOVERBS_CCALL=portable
 // switches off the direct call of C functions in favour of a slower way that
 // does not depend on the Go runtime's inside.
 //

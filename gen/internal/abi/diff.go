@@ -132,7 +132,7 @@ func diffFunction(d *differ, before, after *Function) {
 
 // Prototype is the function's declaration without its parameters' names.
 func (f *Function) Prototype() string {
-	t := &Type{Kind: Func, Result: f.Result}
+	t := &Type{Kind: Func, Result: f.Result, Variadic: f.Variadic}
 	for _, p := range f.Params {
 		t.Params = append(t.Params, p.Type)
 	}

@@ -88,9 +88,6 @@ func prototype(f *abi.Function) string {
 	for _, p := range f.Params {
 		params = append(params, p.Type.Declare(p.Name))
 	}
-	if f.Variadic {
-		params = append(params, "...")
-	}
 	if len(params) == 0 {
 		params = []string{"void"}
 	}

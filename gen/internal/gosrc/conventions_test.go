@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	calling "github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/gen/internal/abi"
 	"github.com/goverbs/goverbs/headers"
 )
@@ -114,4 +115,10 @@ func TestUsualConventions(t *testing.T) {
 	how, err := c.find("f", "known.h", facts.Functions[5].Result)
 	require.NoError(t, err)
 	assert.Equal(t, errno, how)
+}
+
+// The generator writes no call that package clib cannot make.
+func TestMostArguments(t *testing.T) {
+	assert.Equal(t, calling.MostArguments, mostArguments)
+	assert.Equal(t, calling.MostDirect, mostDirect)
 }
