@@ -26,8 +26,5 @@ func (pd *PD) AdviseMR(advice AdviseMRAdvice, flags IBUverbsAdviseMRFlag, parts 
 		return act.invalid("there are too many parts")
 	}
 	fn := VerbsContextAdviseMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AdviseMR)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(pd, advice, uint32(flags), unsafe.SliceData(parts), uint32(len(parts))))
 }

@@ -15,13 +15,11 @@ import (
 func (ctx *Context) QueryDeviceEx() (DeviceAttrEx, error) {
 	act := ctx.action("query RDMA device", nil)
 	attr := new(DeviceAttrEx)
-	if fn := VerbsContextQueryDeviceExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryDeviceEx))); fn != 0 {
-		err := act.from(fn.call(ctx, nil, attr, uint64(unsafe.Sizeof(*attr))))
-		if !errors.Is(err, errors.ErrUnsupported) {
-			return *attr, err
-		}
+	fn := VerbsContextQueryDeviceExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryDeviceEx)))
+	err := act.from(fn.call(ctx, nil, attr, uint64(unsafe.Sizeof(*attr))))
+	if errors.Is(err, errors.ErrUnsupported) {
 		*attr = DeviceAttrEx{}
+		err = act.from(cQueryDevice(ctx, &attr.OrigAttr))
 	}
-	err := act.from(cQueryDevice(ctx, &attr.OrigAttr))
 	return *attr, err
 }

@@ -23,9 +23,6 @@ func (ctx *Context) AllocDM(attr *AllocDMAttr) (*DM, error) {
 	}
 	act.op = fmt.Sprintf("allocate %d bytes of the device's memory", attr.Length)
 	fn := VerbsContextAllocDMFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocDM)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	dm, err := fn.call(ctx, attr)
 	return dm, act.from(err)
 }
@@ -36,9 +33,6 @@ func (ctx *Context) AllocDM(attr *AllocDMAttr) (*DM, error) {
 func (dm *DM) Close() error {
 	act := dm.Context.action("free memory of the device", closeHints)
 	fn := VerbsContextFreeDMFunc(dm.Context.operation(unsafe.Offsetof(VerbsContext{}.FreeDM)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(dm))
 }
 
@@ -51,9 +45,6 @@ func (dm *DM) WriteAt(p []byte, offset int64) (int, error) {
 	act := dm.Context.action(fmt.Sprintf("copy %d bytes to the device's memory at %d", len(p), offset), dmHints)
 	if offset < 0 {
 		return 0, act.invalid("the offset is negative")
-	}
-	if dm.MemcpyToDM == 0 {
-		return 0, act.unsupported()
 	}
 	if err := dm.MemcpyToDM.call(dm, uint64(offset), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uint64(len(p))); err != nil {
 		return 0, act.from(err)
@@ -70,9 +61,6 @@ func (dm *DM) ReadAt(p []byte, offset int64) (int, error) {
 	act := dm.Context.action(fmt.Sprintf("copy %d bytes from the device's memory at %d", len(p), offset), dmHints)
 	if offset < 0 {
 		return 0, act.invalid("the offset is negative")
-	}
-	if dm.MemcpyFromDM == 0 {
-		return 0, act.unsupported()
 	}
 	if err := dm.MemcpyFromDM.call(uintptr(unsafe.Pointer(unsafe.SliceData(p))), dm, uint64(offset), uint64(len(p))); err != nil {
 		return 0, act.from(err)
@@ -108,9 +96,6 @@ func (pd *PD) RegDMMR(dm *DM, offset, length uint64, access AccessFlags) (*MR, e
 		return nil, act.invalid("the memory is missing, or of another context")
 	}
 	fn := VerbsContextRegDMMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.RegDMMR)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	mr, err := fn.call(pd, dm, offset, length, access)
 	return mr, act.from(err)
 }

@@ -16,9 +16,6 @@ func (pd *PD) AllocMW(typ MWType) (*MW, error) {
 		syscall.EINVAL: "the device does not have windows of that type: see DeviceCapFlags",
 	})
 	fn := pd.Context.Ops.AllocMW
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	mw, err := fn.call(pd, typ)
 	return mw, act.from(err)
 }
@@ -29,9 +26,6 @@ func (pd *PD) AllocMW(typ MWType) (*MW, error) {
 func (mw *MW) Close() error {
 	act := mw.Context.action("deallocate memory window", closeHints)
 	fn := mw.Context.Ops.DeallocMW
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(mw))
 }
 
@@ -56,9 +50,6 @@ func (qp *QP) BindMW(mw *MW, bind *MWBind) error {
 		return err
 	}
 	fn := mw.Context.Ops.BindMW
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(qp, mw, bind))
 }
 

@@ -26,9 +26,6 @@ func (ctx *Context) AllocParentDomain(attr *ParentDomainInitAttr) (*PD, error) {
 		return nil, act.invalid("its protection domain or its thread domain belongs to another context")
 	}
 	fn := VerbsContextAllocParentDomainFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocParentDomain)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	pd, err := fn.call(ctx, attr)
 	return pd, act.from(err)
 }

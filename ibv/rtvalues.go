@@ -13,9 +13,6 @@ func (ctx *Context) QueryRTValues(mask ValuesMask) (ValuesEx, error) {
 		return ValuesEx{}, err
 	}
 	fn := VerbsContextQueryRtValuesFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryRtValues)))
-	if fn == 0 {
-		return ValuesEx{}, act.unsupported()
-	}
 	values := &ValuesEx{CompMask: mask}
 	err := act.from(fn.call(ctx, values))
 	return *values, err

@@ -14,9 +14,6 @@ import "unsafe"
 func (ctx *Context) AllocTD(attr *TDInitAttr) (*TD, error) {
 	act := ctx.action("allocate thread domain", nil)
 	fn := VerbsContextAllocTDFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocTD)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	if attr == nil {
 		attr = new(TDInitAttr)
 	}
@@ -31,8 +28,5 @@ func (ctx *Context) AllocTD(attr *TDInitAttr) (*TD, error) {
 func (td *TD) Close() error {
 	act := td.Context.action("deallocate thread domain", closeHints)
 	fn := VerbsContextDeallocTDFunc(td.Context.operation(unsafe.Offsetof(VerbsContext{}.DeallocTD)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(td))
 }
