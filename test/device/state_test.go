@@ -115,7 +115,7 @@ func TestWrongObjects(t *testing.T) {
 		{create(ibv.QPInitAttr{QPType: ibv.QPTDriver, Cap: one}), syscall.EINVAL, "SendCQ and RecvCQ are both needed"},
 		{create(ibv.QPInitAttr{QPType: 77, RecvCQ: cq, Cap: one}), syscall.EINVAL, "SendCQ and RecvCQ are both needed"},
 		{create(ibv.QPInitAttr{QPType: ibv.QPTXRCSend, Cap: one}), syscall.EINVAL, "SendCQ is needed"},
-		{create(ibv.QPInitAttr{QPType: ibv.QPTXRCRecv, Cap: one}), syscall.EINVAL, "ibv_create_qp_ex"},
+		{create(ibv.QPInitAttr{QPType: ibv.QPTXRCRecv, Cap: one}), syscall.EINVAL, "Context.CreateQPEx makes it"},
 		{create(ibv.QPInitAttr{QPType: ibv.QPTXRCSend, SendCQ: cq, Cap: one}), syscall.EOPNOTSUPP, "create queue pair"},
 		{create(ibv.QPInitAttr{QPType: ibv.QPTRC, SendCQ: cq, RecvCQ: foreign, Cap: one}), syscall.EINVAL, "different contexts"},
 		{create(ibv.QPInitAttr{QPType: ibv.QPTRC, SendCQ: foreign, RecvCQ: cq, Cap: one}), syscall.EINVAL, "different contexts"},
