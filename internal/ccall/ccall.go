@@ -1,7 +1,8 @@
 // Package ccall calls C function pointers at nearly the price C pays.
 //
 // The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post],
-// [PostFrom], [PostList] and [Poll] make that jump. On Linux for amd64, arm64, loong64, ppc64le, riscv64 and s390x
+// [PostFrom], [PostList] and [Poll] make that jump, and [Call] makes it for any other function that is short. A [Program] is
+// a batch of such calls, and an [ExtendedPoll] a loop of them, in one crossing. On Linux for amd64, arm64, loong64, ppc64le, riscv64 and s390x
 // (without cgo from Go 1.27 on), they are a direct call, a few instructions of assembly; elsewhere, and whenever the
 // start-up check does not recognise the Go runtime, they go through purego, with the same results, for two allocations and
 // about a hundred nanoseconds more. [Direct] tells which. FreeBSD goes that way on every processor: nobody has run the
@@ -44,8 +45,8 @@
 // It must not return with a lock of C's held either. On the way back the goroutine may have to wait, for the collector or
 // for its turn; whoever wants that lock meanwhile spins in C, where nothing can stop it, and the two wait for each other
 // for ever. Providers hold the send queue's lock from wr_start to wr_complete, and the completion queue's from start_poll
-// to end_poll (mlx5 and rxe do), so calls of that kind have to be made from start to end in one crossing: a [Program] and an
-// [ExtendedPoll] are.
+// to end_poll (mlx5 and rxe do), so calls of that kind have to be made from start to end in one crossing, as a [Program] and
+// an [ExtendedPoll] are. The portable way needs no such care: whoever waits for the lock is in a system call there.
 //
 // A function pointer behind which there is Go, such as one that cgo or purego made, must not be called: C calling back
 // from here finds no goroutine in a system call, and the runtime ends the process.

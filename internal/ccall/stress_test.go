@@ -136,6 +136,10 @@ func playStress(string) error {
 					failures <- fmt.Errorf("goroutine %d, call %d: %w", i, n, err)
 					return
 				}
+				if err := stressedProgram(n); err != nil {
+					failures <- fmt.Errorf("goroutine %d, program %d: %w", i, n, err)
+					return
+				}
 				if n%256 == 0 {
 					nanoseconds := int64(200_000)
 					Post(spin, unsafe.Pointer(&nanoseconds), nil)
@@ -198,6 +202,26 @@ func stressedCall(fn uintptr, n int64, collect bool) error {
 	if result != -1 || int64(errno) != n%100 || bad != uintptr(unsafe.Pointer(&list[2])) ||
 		*list != [3]int64{n, n + 1, n + 2} || s.sawList != unsafe.Pointer(list) {
 		return fmt.Errorf("result %d, errno %d, bad %#x in %p", result, errno, bad, list)
+	}
+	return nil
+}
+
+// stressedProgram plays a program and polls, likewise.
+func stressedProgram(n int64) error {
+	o, q := &object{result: -1, setErrno: n % 100}, &queue{nextFailsAt: 3, nextResult: int64(syscall.ENOENT), id: uint64(n % 3)}
+	id := uint64(n)
+	steps := []Step{
+		{WRID: id, Op: mustFind("object_op"), OpArgs: [5]uintptr{1, 2, 3, 4, 5}, Plain: 0, Data: mustFind("object_data"), DataArgs: [3]uintptr{6, 7, 8}},
+		{WRID: id + 1, Op: mustFind("object_atomic"), OpArgs: [5]uintptr{1, 2, 3}, Plain: 1, Data: mustFind("object_data"), DataArgs: [3]uintptr{6, 7, 8}},
+	}
+	result, errno := program(o).Play(steps)
+	if result != -1 || int64(errno) != n%100 || o.n != 6 || o.seen[1].args[5] != 5 || o.seen[3].id != id+1 || o.seen[4].args[3] != 8 {
+		return fmt.Errorf("result %d, errno %d, %+v", result, errno, o.seen[:6])
+	}
+	records, left := make([]record, 4), 3-int(n%3)
+	got, result, _ := extendedPoll(q).Poll(unsafe.Pointer(&records[0]), len(records))
+	if got != left || result != int32(syscall.ENOENT) || q.ends != 1 || records[got-1].filled[0] != 9 || records[got] != (record{}) {
+		return fmt.Errorf("%d of %d completions, %+v, %+v", got, left, records, q)
 	}
 	return nil
 }
