@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -63,11 +64,21 @@ func (qp *QP) Close() error {
 
 // Modify changes the attributes that mask names, as ibv_modify_qp(3) does;
 // among them the state. Each change of state has attributes that it needs and
-// others that it allows, by the type of the queue pair: the man page has the
-// table. It may be called from any goroutine, one at a time for a queue pair.
+// others that it takes, by the type of the queue pair. An error names those that
+// are missing or too many, the states that can be moved to, and values that are out
+// of range. It may be called from any goroutine, one at a time for a queue pair.
+//
+// The mask is checked before C is called where the device's driver is known to go
+// by the same table, which is the kernel's (InfiniBand and RoCE on Linux, of most
+// makers), and by the state that the device says. Elsewhere the device decides,
+// and the table explains what it refused: on iWARP, on FreeBSD, of unknown
+// providers and types, with attributes that are newer than the table (above
+// QPAttrMaskDestQPN). Values are for the device to judge, because devices take
+// some that others do not.
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	act := qp.action("modify", map[syscall.Errno]string{
 		syscall.EINVAL: "a value is out of range, or the mask has an attribute too many for this state",
+		syscall.EPERM:  "a QKey whose highest bit is set takes the capability CAP_NET_RAW",
 		noEntry:        "the GID index has no entry: see Context.GIDs",
 		// How the kernel says that it found no way by IP.
 		syscall.ENETUNREACH:  "there is no route to the peer's GID",
@@ -81,6 +92,9 @@ func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 		act.op = qp.moving(attr.QPState).op
 	}
 	act.op += fmt.Sprintf(" (%v)", mask)
+	if objections := qp.foreseen(attr, mask); len(objections) > 0 {
+		return act.invalid("%s", strings.Join(objections, "; "))
+	}
 	c := new(QPAttr)
 	*c = *attr
 	if err := cModifyQP(qp, c, mask); err != nil {

@@ -55,7 +55,7 @@ func (qp *QP) ToInit(port uint32, access AccessFlags) error {
 		return err
 	}
 	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QPAccessFlags: access}
-	return qp.Modify(&attr, required[qp.QPType].init)
+	return qp.Modify(&attr, qp.QPType.needs(QPSReset, QPSInit))
 }
 
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
@@ -69,7 +69,7 @@ func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
 		return err
 	}
 	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QKey: qkey}
-	return qp.Modify(&attr, required[QPTUD].init)
+	return qp.Modify(&attr, QPTUD.needs(QPSReset, QPSInit))
 }
 
 // ToRTR moves a connected queue pair (RC, UC or XRC) from INIT to RTR, ready to
@@ -107,7 +107,7 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 		attr.AHAttr.IsGlobal = 1
 		attr.AHAttr.GRH = GlobalRoute{DGID: peer.GID, SGIDIndex: uint8(path.GIDIndex), HopLimit: hopLimit}
 	}
-	return qp.Modify(&attr, required[qp.QPType].rtr)
+	return qp.Modify(&attr, qp.QPType.needs(QPSInit, QPSRTR))
 }
 
 // ToRTRUD moves a UD queue pair from INIT to RTR, ready to receive.
@@ -115,7 +115,7 @@ func (qp *QP) ToRTRUD() error {
 	if qp.QPType != QPTUD {
 		return qp.moving(QPSRTR).invalid("%s", qp.useInstead("ToRTR"))
 	}
-	return qp.Modify(&QPAttr{QPState: QPSRTR}, required[QPTUD].rtr)
+	return qp.Modify(&QPAttr{QPState: QPSRTR}, QPTUD.needs(QPSInit, QPSRTR))
 }
 
 // ToRTS moves a connected queue pair (RC, UC or XRC) from RTR to RTS, ready to
@@ -147,7 +147,7 @@ func (qp *QP) ToRTS(psn uint32) error {
 		RNRRetry:    rnrRetry,
 		MaxRdAtomic: rdAtomic,
 	}
-	return qp.Modify(&attr, required[qp.QPType].rts)
+	return qp.Modify(&attr, qp.QPType.needs(QPSRTR, QPSRTS))
 }
 
 // ToRTSUD moves a UD queue pair from RTR to RTS, ready to send too, starting
@@ -160,7 +160,7 @@ func (qp *QP) ToRTSUD(psn uint32) error {
 	case psn > max24:
 		return act.invalid("the packet sequence number is %#x: it has 24 bits", psn)
 	}
-	return qp.Modify(&QPAttr{QPState: QPSRTS, SQPSN: psn}, required[QPTUD].rts)
+	return qp.Modify(&QPAttr{QPState: QPSRTS, SQPSN: psn}, QPTUD.needs(QPSRTR, QPSRTS))
 }
 
 // ToErr moves the queue pair to the error state: everything outstanding

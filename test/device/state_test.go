@@ -49,13 +49,13 @@ func TestWrongMoves(t *testing.T) {
 		{func() error { return fresh(ibv.QPTUD).ToRTS(0) }, syscall.EINVAL, "use ToRTSUD"},
 		{func() error { return fresh(ibv.QPTUC).ToRTRUD() }, syscall.EINVAL, "it is a queue pair of type IBV_QPT_UC: use ToRTR"},
 		{func() error { return fresh(ibv.QPTUC).ToRTSUD(0) }, syscall.EINVAL, "use ToRTS"},
-		{func() error { return fresh(ibv.QPTRC).ToRTR(path, peer) }, syscall.EINVAL, "from IBV_QPS_RESET it can move to IBV_QPS_INIT or IBV_QPS_RESET"},
-		{func() error { return inInit(ibv.QPTUC).ToRTS(0) }, syscall.EINVAL, "from IBV_QPS_INIT it can move to IBV_QPS_INIT, IBV_QPS_RTR,"},
+		{func() error { return fresh(ibv.QPTRC).ToRTR(path, peer) }, syscall.EINVAL, "from IBV_QPS_RESET it can move to IBV_QPS_RESET or IBV_QPS_INIT"},
+		{func() error { return inInit(ibv.QPTUC).ToRTS(0) }, syscall.EINVAL, "from IBV_QPS_INIT it can move to IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR or IBV_QPS_ERR"},
 		{func() error {
 			qp := inInit(ibv.QPTRC)
 			require.NoError(t, qp.ToErr())
 			return qp.ToInit(port, 0)
-		}, syscall.EINVAL, "from IBV_QPS_ERR it can move to IBV_QPS_ERR or IBV_QPS_RESET"},
+		}, syscall.EINVAL, "from IBV_QPS_ERR it can move to IBV_QPS_RESET or IBV_QPS_ERR"},
 		{func() error { return fresh(ibv.QPTRC).ToErr() }, syscall.EINVAL, "from IBV_QPS_RESET it can move to"},
 		{func() error { return fresh(ibv.QPTRC).ToInit(0, 0) }, syscall.EINVAL, "there is no port 0: ports count from 1"},
 		{func() error { return fresh(ibv.QPTUD).ToInitUD(256, 0) }, syscall.EINVAL, "there is no port 256"},
@@ -73,10 +73,10 @@ func TestWrongMoves(t *testing.T) {
 		{func() error { return inInit(ibv.QPTRC).ToRTS(1 << 24) }, syscall.EINVAL, "the packet sequence number is 0x1000000: it has 24 bits"},
 		{func() error {
 			return fresh(ibv.QPTRC).Modify(&ibv.QPAttr{QPState: ibv.QPSInit, PortNum: port}, ibv.QPAttrMaskState|ibv.QPAttrMaskPort)
-		}, syscall.EINVAL, "for a queue pair of type IBV_QPT_RC the mask lacks IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX"},
+		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_RC needs IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX too"},
 		{func() error {
 			return fresh(ibv.QPTUD).Modify(&ibv.QPAttr{QPState: ibv.QPSInit, PortNum: port}, ibv.QPAttrMaskState|ibv.QPAttrMaskPort|ibv.QPAttrMaskPKeyIndex|ibv.QPAttrMaskQKey|ibv.QPAttrMaskSQPSN)
-		}, syscall.EINVAL, "an attribute too many"},
+		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_UD does not take IBV_QP_SQ_PSN"},
 		{func() error { return fresh(ibv.QPTRC).Modify(nil, 0) }, syscall.EINVAL, "attributes are missing"},
 		{func() error { _, err := r.pd.CreateAHTo(port, linkLocal.GIDIndex, r.gid.GID); return err }, syscall.EINVAL, "which does not reach"},
 		{func() error { _, err := r.pd.CreateAHTo(port, 99, r.gid.GID); return err }, syscall.ENODATA, "GID index 99 of port 1 has no entry"},
