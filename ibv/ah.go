@@ -8,6 +8,8 @@ import (
 // CreateAH makes an address handle, as ibv_create_ah(3) does: where a send on a
 // UD queue pair goes. The caller closes it, not before the sends that name it
 // have completed. It may be called from any goroutine.
+//
+// C: ibv_create_ah(3)
 func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	act := pd.Context.action("create address handle", map[syscall.Errno]string{
 		syscall.EINVAL:       "an attribute is out of range",
@@ -48,6 +50,8 @@ func (pd *PD) CreateAHTo(port, sgidIndex uint32, dgid GID) (*AH, error) {
 }
 
 // Close destroys the address handle, as ibv_destroy_ah(3) does.
+//
+// C: ibv_destroy_ah(3)
 func (ah *AH) Close() error {
 	return ah.Context.action("destroy address handle", closeHints).from(cDestroyAH(ah))
 }

@@ -21,6 +21,8 @@ import (
 // return. The buffers are the device's until the completion has been polled. The
 // list must end. PostRecv allocates nothing, and may be called from any
 // goroutine.
+//
+// C: ibv_post_recv(3); the work request that was refused is a result
 func (qp *QP) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 	// Safe: C gets its own queue pair, and a list that lives until the call is over.
 	p, err := ccall.PostFrom(uintptr(qp.Context.Ops.PostRecv), unsafe.Pointer(qp), unsafe.Pointer(wr), unsafe.Pointer(qp.SRQ), recvFromRefused)
@@ -30,6 +32,8 @@ func (qp *QP) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 // PostRecv posts the list of receive work requests that starts at wr to the
 // shared receive queue, as ibv_post_srq_recv(3) does. In everything else it is
 // like [QP.PostRecv].
+//
+// C: ibv_post_srq_recv(3); the work request that was refused is a result
 func (srq *SRQ) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 	// Safe: as in QP.PostRecv.
 	p, err := ccall.PostFrom(uintptr(srq.Context.Ops.PostSRQRecv), unsafe.Pointer(srq), unsafe.Pointer(wr), nil, srqRecvFromRefused)
@@ -42,6 +46,8 @@ func (srq *SRQ) PostRecv(wr *RecvWR) (bad *RecvWR, err error) {
 // (SendInline) are the caller's again on return, others when the completion of
 // this or of a later work request has been polled. PostSend allocates nothing,
 // and may be called from any goroutine.
+//
+// C: ibv_post_send(3); the work request that was refused is a result
 func (qp *QP) PostSend(wr *SendWR) (bad *SendWR, err error) {
 	// Safe: as in PostRecv.
 	p, err := ccall.PostFrom(uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp), unsafe.Pointer(wr), nil, sendFromRefused)

@@ -14,6 +14,8 @@ import (
 //
 // Queue pairs of type QPTDriver are made by functions of their providers, such as
 // mlx5dv_create_qp, and work here too once they are there.
+//
+// C: ibv_create_qp(3)
 func (pd *PD) CreateQP(attr *QPInitAttr) (*QP, error) {
 	act := pd.Context.action("create queue pair", sizeHints)
 	if attr == nil {
@@ -58,6 +60,8 @@ func (pd *PD) checkQP(act action, attr *QPInitAttr) error {
 
 // Close destroys the queue pair, as ibv_destroy_qp(3) does. What is outstanding
 // on it is dropped without a completion.
+//
+// C: ibv_destroy_qp(3)
 func (qp *QP) Close() error {
 	return qp.action("destroy", closeHints).from(cDestroyQP(qp))
 }
@@ -75,6 +79,8 @@ func (qp *QP) Close() error {
 // providers and types, with attributes that are newer than the table (above
 // QPAttrMaskDestQPN). Values are for the device to judge, because devices take
 // some that others do not.
+//
+// C: ibv_modify_qp(3); a change that the kernel would refuse is refused before, with the reason
 func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 	act := qp.action("modify", map[syscall.Errno]string{
 		syscall.EINVAL: "a value is out of range, or the mask has an attribute too many for this state",
@@ -106,6 +112,8 @@ func (qp *QP) Modify(attr *QPAttr, mask QPAttrMask) error {
 // Query reads the attributes that mask names, and perhaps more, and those that
 // the queue pair was made with, as ibv_query_qp(3) does. It may be called from
 // any goroutine.
+//
+// C: ibv_query_qp(3)
 func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
 	attr, init := new(QPAttr), new(QPInitAttr)
 	err := cQueryQP(qp, attr, mask, init)

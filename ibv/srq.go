@@ -6,6 +6,8 @@ import "syscall"
 // ibv_create_srq(3) does: the queue pairs that are made with it receive into
 // what is posted to it. attr.Attr is updated to what the queue really has. The
 // caller closes it. It may be called from any goroutine.
+//
+// C: ibv_create_srq(3)
 func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
 	act := pd.Context.action("create shared receive queue", sizeHints)
 	if attr == nil {
@@ -25,6 +27,8 @@ func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
 
 // Close destroys the shared receive queue, as ibv_destroy_srq(3) does. The
 // queue pairs that use it must be closed before.
+//
+// C: ibv_destroy_srq(3)
 func (srq *SRQ) Close() error {
 	return srq.Context.action("destroy shared receive queue", closeHints).from(cDestroySRQ(srq))
 }
@@ -32,6 +36,8 @@ func (srq *SRQ) Close() error {
 // Modify changes the attributes that mask names, as ibv_modify_srq(3) does: the
 // queue's size, where the device can, or the fill level below which it reports
 // an event once. It may be called from any goroutine.
+//
+// C: ibv_modify_srq(3)
 func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
 	c := new(SRQAttr)
 	*c = attr
@@ -43,6 +49,8 @@ func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
 
 // Query reads the queue's attributes, as ibv_query_srq(3) does. It may be
 // called from any goroutine.
+//
+// C: ibv_query_srq(3)
 func (srq *SRQ) Query() (SRQAttr, error) {
 	attr := new(SRQAttr)
 	err := cQuerySRQ(srq, attr)
