@@ -67,6 +67,45 @@ func TestRequiredAttributes(t *testing.T) {
 	}
 }
 
+// What the kernel's table, compiled, has for the types that Soft-RoCE has not, in
+// numbers: the other types are compared on a device.
+func TestTransitionsOfOtherTypes(t *testing.T) {
+	want := map[QPType]map[transition]attributes{
+		QPTRawPacket: {
+			{QPSReset, QPSInit}: {0x20, 0},
+			{QPSRTR, QPSRTS}:    {0, 0x2000000},
+			{QPSRTS, QPSRTS}:    {0, 0x2000000},
+		},
+		QPTXRCSend: {
+			{QPSReset, QPSInit}: {0x38, 0},
+			{QPSInit, QPSInit}:  {0, 0x38},
+			{QPSInit, QPSRTR}:   {0x101180, 0x4018},
+			{QPSRTR, QPSRTS}:    {0x12e00, 0x4400a},
+			{QPSRTS, QPSRTS}:    {0, 0x4400a},
+			{QPSRTS, QPSSQD}:    {0, 0x4},
+			{QPSSQD, QPSRTS}:    {0, 0x4400a},
+			{QPSSQD, QPSSQD}:    {0, 0x46eb8},
+		},
+		QPTXRCRecv: {
+			{QPSReset, QPSInit}: {0x38, 0},
+			{QPSInit, QPSInit}:  {0, 0x38},
+			{QPSInit, QPSRTR}:   {0x129180, 0x4018},
+			{QPSRTR, QPSRTS}:    {0x10200, 0x4c00a},
+			{QPSRTS, QPSRTS}:    {0, 0x4c00a},
+			{QPSRTS, QPSSQD}:    {0, 0x4},
+			{QPSSQD, QPSRTS}:    {0, 0x4c00a},
+			{QPSSQD, QPSSQD}:    {0, 0x6c2b8},
+		},
+	}
+	for typ, takes := range want {
+		for change := range transitions {
+			got, possible := typ.takes(change)
+			require.True(t, possible)
+			require.Equal(t, takes[change], got, "%v %v", typ, change)
+		}
+	}
+}
+
 // What the table does not know it has no objection to, so that the device decides.
 func TestTableLeavesUnknownThingsAlone(t *testing.T) {
 	const everything = ^QPAttrMask(0)
