@@ -62,8 +62,8 @@ func TestModifyAsksTheTableFirst(t *testing.T) {
 				}
 				require.ErrorIs(t, err, syscall.EINVAL)
 				require.ErrorContains(t, err, map[change]string{
-					rc:      "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_RC needs IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX too",
-					ud:      "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_UD needs IBV_QP_PKEY_INDEX|IBV_QP_QKEY too",
+					rc:      "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_RC also needs IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX",
+					ud:      "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_UD also needs IBV_QP_PKEY_INDEX|IBV_QP_QKEY",
 					inPlace: "in IBV_QPS_RESET a queue pair of type IBV_QPT_RC does not take IBV_QP_PORT",
 				}[c])
 			}

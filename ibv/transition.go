@@ -146,25 +146,32 @@ func (v QPType) objections(from QPState, attr *QPAttr, mask QPAttrMask) []string
 	return found
 }
 
-func (v QPType) objectionsTo(from QPState, attr *QPAttr, mask QPAttrMask) []string {
-	to, way := from, fmt.Sprintf("in %v", from)
-	if mask&QPAttrMaskState != 0 {
-		to, way = attr.QPState, fmt.Sprintf("from %v to %v", from, attr.QPState)
+func (v QPType) objectionsTo(from QPState, attr *QPAttr, mask QPAttrMask) (found []string) {
+	to, moves := from, mask&QPAttrMaskState != 0
+	if moves {
+		to = attr.QPState
 	}
 	takes, possible := v.takes(transition{from, to})
 	if !possible {
-		if mask&QPAttrMaskState == 0 {
-			return []string{fmt.Sprintf("%s no attribute can be changed alone: it can move to %s", way, or(from.next()))}
+		what := fmt.Sprintf("from %v it can move to %s", from, or(from.next()))
+		if !moves {
+			what += ", and changes no attribute without moving"
 		}
-		return []string{fmt.Sprintf("from %v it can move to %s", from, or(from.next()))}
+		return []string{what}
 	}
-	var found []string
 	mask &^= QPAttrMaskState
+	object := func(verb string, which QPAttrMask) {
+		way := fmt.Sprintf("in %v", from)
+		if moves {
+			way = fmt.Sprintf("from %v to %v", from, to)
+		}
+		found = append(found, fmt.Sprintf("%s a queue pair of type %v %s %v", way, v, verb, which))
+	}
 	if missing := takes.required &^ mask; missing != 0 {
-		found = append(found, fmt.Sprintf("%s a queue pair of type %v needs %v too", way, v, missing))
+		object("also needs", missing)
 	}
 	if surplus := mask &^ (takes.required | takes.optional); surplus != 0 {
-		found = append(found, fmt.Sprintf("%s a queue pair of type %v does not take %v", way, v, surplus))
+		object("does not take", surplus)
 	}
 	return found
 }

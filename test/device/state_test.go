@@ -73,7 +73,7 @@ func TestWrongMoves(t *testing.T) {
 		{func() error { return inInit(ibv.QPTRC).ToRTS(1 << 24) }, syscall.EINVAL, "the packet sequence number is 0x1000000: it has 24 bits"},
 		{func() error {
 			return fresh(ibv.QPTRC).Modify(&ibv.QPAttr{QPState: ibv.QPSInit, PortNum: port}, ibv.QPAttrMaskState|ibv.QPAttrMaskPort)
-		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_RC needs IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX too"},
+		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_RC also needs IBV_QP_ACCESS_FLAGS|IBV_QP_PKEY_INDEX"},
 		{func() error {
 			return fresh(ibv.QPTUD).Modify(&ibv.QPAttr{QPState: ibv.QPSInit, PortNum: port}, ibv.QPAttrMaskState|ibv.QPAttrMaskPort|ibv.QPAttrMaskPKeyIndex|ibv.QPAttrMaskQKey|ibv.QPAttrMaskSQPSN)
 		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_UD does not take IBV_QP_SQ_PSN"},

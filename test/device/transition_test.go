@@ -5,6 +5,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -140,6 +141,7 @@ func TestTransitionsAreTheKernels(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	r := newRig(t)
+	require.Regexp(t, `^librxe-rdmav\d+\.so`, filepath.Base(dl.ObjectOf(uintptr(r.ctx.Ops.PostSend))), "by which the driver is known")
 	for typ := range steps {
 		m := newMoving(r, typ)
 		accepted, refused := 0, 0
@@ -181,7 +183,7 @@ func TestTransitionsAreTheKernels(t *testing.T) {
 
 // tells reports whether an error names what is wrong.
 func tells(err error) bool {
-	for _, text := range []string{" needs ", " does not take ", " it can move to ", "RoCE has no alternate paths"} {
+	for _, text := range []string{" also needs ", " does not take ", " it can move to ", "RoCE has no alternate paths"} {
 		if strings.Contains(err.Error(), text) {
 			return true
 		}
