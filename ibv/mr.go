@@ -19,7 +19,7 @@ var registered sync.Map // *MR to []byte, or to []any of them
 // reachable while it is registered; memory on a goroutine's stack cannot get here.
 // It may be called from any goroutine.
 //
-// C: ibv_reg_mr(3), __ibv_reg_mr, ibv_reg_mr_iova2
+// C: ibv_reg_mr(3), __ibv_reg_mr
 func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 	act := pd.Context.action(fmt.Sprintf("register %d bytes of memory (%v)", len(buf), access), memoryHints)
 	if len(buf) == 0 {

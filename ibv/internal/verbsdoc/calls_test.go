@@ -76,8 +76,11 @@ func (g *graph) targets(c *cFunction) (targets []string) {
 	if call := g.calls[c.name]; call != "" {
 		return []string{call}
 	}
-	if call := g.calls["_"+c.name]; call != "" {
-		return []string{call}
+	// The underscored one behind an inline function, or the plain one before a macro.
+	for _, name := range []string{"_" + c.name, strings.TrimLeft(c.name, "_")} {
+		if call := g.calls[name]; call != "" {
+			return []string{call}
+		}
 	}
 	short := strings.TrimPrefix(c.name, "ibv_")
 	for _, name := range []string{c.name, short, strings.TrimPrefix(short, "wc_"), renamed[c.name]} {
