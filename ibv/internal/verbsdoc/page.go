@@ -101,7 +101,7 @@ C's infiniband/verbs.h has functions that libibverbs exports, functions that are
 library has no symbol, and macros that look like functions. Here are all of them, of all releases of rdma-core that
 package ibv knows, with what does the same in Go. "Since" is the release that brought one, if that is later than 33. Where
 the library or the provider at hand lacks one, its Go call returns an error that says so, and is errors.ErrUnsupported.
-"FreeBSD: no" says that the header there does not have it.
+"FreeBSD: no" says that the header there does not have it, "not in Go" that it has, and this package has no call there.
 `
 
 // sections are the parts of the page.
@@ -165,6 +165,8 @@ func (r *row) onFreeBSD() string {
 		return "only"
 	case !r.freeBSD:
 		return "no"
+	case len(r.by) > 0 && !r.by[0].freeBSD:
+		return "not in Go"
 	}
 	return ""
 }

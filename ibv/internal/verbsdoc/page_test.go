@@ -56,9 +56,9 @@ func TestReadLeftOut(t *testing.T) {
 func TestReadFile(t *testing.T) {
 	read := func(decl string) ([]*goFunction, error) { return readFile("x.go", []byte("package ibv\n\n"+decl)) }
 	for decl, want := range map[string]*goFunction{
-		"// A does.\n//\n// C: ibv_a(3)\nfunc A() {}":                                       {"A", []string{"ibv_a"}, "", []string{"x.go"}},
-		"// B does.\n//\n// C: ibv_a, ibv_b(3); it asks\n// twice\nfunc (qp *QP) B() {}":    {"QP.B", []string{"ibv_a", "ibv_b"}, "it asks twice", []string{"x.go"}},
-		"// C does.\n//\n// C: ibv_c\n//\n//go:uintptrescapes\nfunc (r Ring[T]) C() int {}": {"Ring.C", []string{"ibv_c"}, "", []string{"x.go"}},
+		"// A does.\n//\n// C: ibv_a(3)\nfunc A() {}":                                       {"A", []string{"ibv_a"}, "", []string{"x.go"}, false},
+		"// B does.\n//\n// C: ibv_a, ibv_b(3); it asks\n// twice\nfunc (qp *QP) B() {}":    {"QP.B", []string{"ibv_a", "ibv_b"}, "it asks twice", []string{"x.go"}, false},
+		"// C does.\n//\n// C: ibv_c\n//\n//go:uintptrescapes\nfunc (r Ring[T]) C() int {}": {"Ring.C", []string{"ibv_c"}, "", []string{"x.go"}, false},
 	} {
 		got, err := read(decl)
 		require.NoError(t, err)
@@ -142,4 +142,29 @@ func TestReadFacts(t *testing.T) {
 		require.Equal(t, want, all[want.name])
 	}
 	require.NotContains(t, all, "strlen")
+}
+
+func TestOnFreeBSD(t *testing.T) {
+	for _, tt := range []struct {
+		c    cFunction
+		by   []*goFunction
+		want string
+	}{
+		{cFunction{linux: true, freeBSD: true}, []*goFunction{{freeBSD: true}}, ""},
+		{cFunction{linux: true, freeBSD: true}, []*goFunction{{}}, "not in Go"},
+		{cFunction{linux: true, freeBSD: true}, nil, ""},
+		{cFunction{linux: true}, []*goFunction{{}}, "no"},
+		{cFunction{freeBSD: true}, []*goFunction{{freeBSD: true}}, "only"},
+		{cFunction{linux: true, kind: macro}, nil, ""},
+	} {
+		require.Equal(t, tt.want, (&row{cFunction: &tt.c, by: tt.by}).onFreeBSD())
+	}
+	source, err := readSource("../..")
+	require.NoError(t, err)
+	there := map[string]bool{}
+	for _, g := range source {
+		there[g.name] = g.freeBSD
+	}
+	require.True(t, there["QP.Modify"])
+	require.False(t, there["WROpcode.Description"], "it is in description_other.go")
 }

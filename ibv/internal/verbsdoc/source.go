@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"go/ast"
+	"go/build"
 	"go/parser"
 	"go/token"
 	"os"
@@ -17,6 +18,7 @@ type goFunction struct {
 	c       []string // C's names
 	differs string   // what differs from C, or ""
 	files   []string // where it is, of all systems
+	freeBSD bool     // there is one for FreeBSD
 }
 
 // readSource reads the functions of a Go package, of all systems, that name originals of C's, and of which there may be
@@ -26,6 +28,8 @@ func readSource(dir string) ([]*goFunction, error) {
 	if err != nil {
 		return nil, err
 	}
+	freeBSD := build.Default
+	freeBSD.GOOS, freeBSD.GOARCH = "freebsd", "amd64"
 	var all []*goFunction
 	for _, name := range names {
 		base := filepath.Base(name)
@@ -40,7 +44,12 @@ func readSource(dir string) ([]*goFunction, error) {
 		if err != nil {
 			return nil, err
 		}
+		there, err := freeBSD.MatchFile(dir, base)
+		if err != nil {
+			return nil, err
+		}
 		for _, f := range found {
+			f.freeBSD = there
 			i := slices.IndexFunc(all, func(g *goFunction) bool { return g.name == f.name })
 			if i < 0 {
 				all = append(all, f)
@@ -54,6 +63,7 @@ func readSource(dir string) ([]*goFunction, error) {
 				all[i].differs = f.differs
 			}
 			all[i].files = append(all[i].files, base)
+			all[i].freeBSD = all[i].freeBSD || there
 		}
 	}
 	slices.SortFunc(all, func(a, b *goFunction) int { return strings.Compare(a.name, b.name) })
