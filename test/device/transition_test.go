@@ -5,6 +5,7 @@ package device
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -218,6 +219,38 @@ func TestTransitionsFromANamedState(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// The same of many attributes at once, and whatever state is said to be the present.
+func TestRandomTransitions(t *testing.T) {
+	r := newRig(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	for typ := range steps {
+		m := newMoving(r, typ)
+		accepted := 0
+		for range 1000 {
+			from, to := states[random.IntN(len(states))], targets[random.IntN(len(targets))]
+			tried := masks(typ, from, to)
+			mask := tried[random.IntN(len(tried))]
+			for range random.IntN(4) {
+				mask ^= 1 << random.IntN(21)
+			}
+			attr := m.attr
+			attr.QPState, attr.CurQPState = to, targets[random.IntN(len(targets))]
+			m.to(from)
+			kernel := m.raw(attr, mask)
+			m.to(from)
+			err := m.qp.Modify(&attr, mask)
+			what := fmt.Sprintf("%v in %v, said to be in %v, to %v: %v", typ, from, attr.CurQPState, to, mask)
+			if kernel == 0 {
+				require.NoError(t, err, what)
+				accepted++
+				continue
+			}
+			require.ErrorIs(t, err, kernel, what)
+		}
+		require.Greater(t, accepted, 10)
 	}
 }
 
