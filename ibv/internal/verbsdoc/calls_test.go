@@ -21,6 +21,7 @@ var uncalled = map[string]string{
 	"ibv_is_qpt_supported":        "arithmetic",
 	"ibv_flow_label_to_udp_sport": "arithmetic",
 	"ibv_cq_ex_to_cq":             "the same pointer",
+	"ibv_wr_abort":                "no batch is given up once it has begun",
 }
 
 // Inline functions that call a pointer of another name.
@@ -44,7 +45,10 @@ func TestGoCallsWhatItNames(t *testing.T) {
 		if strings.HasPrefix(r.name, "ibv_wc_read_") {
 			by = p.by("ibv_start_poll") // an extended poll reads all that the methods of a completion give
 		}
-		reached := slices.ContainsFunc(targets, func(target string) bool { return graph.reach(by, target) })
+		typ, _, _ := strings.Cut(by, ".")
+		reached := slices.ContainsFunc(targets, func(target string) bool {
+			return graph.reach(by, target) || graph.reach("New"+typ, target) // which may look up what methods call
+		})
 		if uncalled[r.name] != "" {
 			assert.False(t, reached, "%s calls %s after all", by, r.name)
 			continue
@@ -172,6 +176,9 @@ func (g *graph) spec(spec ast.Spec) {
 }
 
 func (g *graph) add(name string, body ast.Node) {
+	if name == "_" {
+		return // an assertion, which nothing leads to
+	}
 	if g.names[name] == nil {
 		g.names[name] = map[string]bool{}
 	}
