@@ -9,11 +9,9 @@ import (
 )
 
 // CreateCQ makes a completion queue with room for at least entries completions,
-// and without a channel for events. CQ.CQE says how many it has. A queue that
-// overruns loses completions and fails: give it room for all that can be
-// outstanding. The caller closes it. It may be called from any goroutine.
-//
-// C: ibv_create_cq(3)
+// as ibv_create_cq(3) does without a channel for events. CQ.CQE says how many it
+// has. A queue that overruns loses completions and fails: give it room for all that
+// can be outstanding. The caller closes it. It may be called from any goroutine.
 func (ctx *Context) CreateCQ(entries int) (*CQ, error) {
 	return ctx.CreateCQWithChannel(entries, 0, nil, 0)
 }

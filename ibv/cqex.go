@@ -44,8 +44,6 @@ func (s *CQEx) CQ() *CQ {
 }
 
 // Close is [CQ.Close].
-//
-// C: ibv_destroy_cq(3)
 func (s *CQEx) Close() error { return s.CQ().Close() }
 
 // String is a line about the completion queue.
