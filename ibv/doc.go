@@ -117,9 +117,11 @@
 // # What is here
 //
 // All of infiniband/verbs.h has its types here, and its verbs are methods of these.
+// What stands for something of C's says so in its last line, so that a search for a
+// C name finds it. The page [verbs.md] has all functions, inline functions and macros
+// of C's, what each is here, which release brought it, and what differs.
 //
-// What stands for something of C's says so in its last line, so that a search for
-// a C name finds it.
+// [verbs.md]: https://github.com/goverbs/goverbs/blob/main/docs/verbs.md
 //
 // # Platforms
 //
@@ -146,3 +148,4 @@ package ibv
 import _ "github.com/goverbs/goverbs/ibv/internal/platform" // first, to say where this package cannot be
 
 //go:generate go run ../gen generate -header infiniband/verbs.h -package ibv
+//go:generate go run ./internal/verbsdoc -o ../docs/verbs.md
