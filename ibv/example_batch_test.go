@@ -12,7 +12,7 @@ import (
 // batch; the next ones need no more than another place. The completion of the last
 // work request tells that all of them are done.
 func ExampleBatch() {
-	// What the queue pair was created with, by C's ibv_create_qp_ex.
+	// What the queue pair was created with, by Context.CreateQPEx.
 	const ops = ibv.QPExWithRDMAWrite | ibv.QPExWithSendWithImm
 	const blocks, size = 16, 4096
 	var (

@@ -55,10 +55,10 @@ var _ = [1]struct{}{}[unsafe.Offsetof(CQEx{}.Status)-unsafe.Offsetof(CQEx{}.Comp
 	unsafe.Offsetof(CQEx{}.WRID)-unsafe.Offsetof(CQEx{}.CompMask)-unsafe.Offsetof(ExtendedWC{}.WRID)|
 	unsafe.Offsetof(ExtendedWC{}.compMask)]
 
-// NewExtendedPoll prepares polls of a completion queue that C's ibv_create_cq_ex
-// has made, which read the fields of each completion. The queue must have been
-// created with their flags: C leaves out the functions for others, which is an
-// error here. It may be called from any goroutine.
+// NewExtendedPoll prepares polls of a completion queue that read the fields of each
+// completion. [Context.CreateCQEx] must have created the queue with their flags: C
+// leaves out the functions for others, which is an error here. It may be called
+// from any goroutine.
 func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 	if cq == nil {
 		return nil, action{op: "prepare an extended poll"}.invalid("the completion queue is missing")
@@ -116,8 +116,9 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 // A completion of work that failed is no error here: see [ExtendedWC.Err].
 //
 // It does not block and does not allocate, but for into, which is in the heap if
-// the caller's is an array. Any goroutine may call it, and those of [CQ.Poll] may go
-// on meanwhile, of the same queue: completions are handed out once.
+// the caller's is an array. Any goroutine may call it, and [CQ.Poll] of the same
+// queue, where the provider has that, may go on meanwhile: completions are handed
+// out once.
 //
 // Soft-RoCE of rdma-core before 59.0 does not end polls as it should. For some
 // releases each completion is taken by a poll of its own, which takes longer.

@@ -6,8 +6,8 @@ import "syscall"
 
 // Ex is the queue pair as one whose send queue takes a [Batch]. It is the same
 // object: closing qp closes it. The error is syscall.EOPNOTSUPP if the queue pair
-// was not created with attributes that C's ibv_create_qp_ex knows, or the provider
-// has nothing of the kind. It may be called from any goroutine.
+// was not created by [Context.CreateQPEx], or the provider has nothing of the kind.
+// It may be called from any goroutine.
 //
 // C: ibv_qp_to_qp_ex; NULL is an error
 func (qp *QP) Ex() (*QPEx, error) {
@@ -17,7 +17,7 @@ func (qp *QP) Ex() (*QPEx, error) {
 		return nil, act.from(err)
 	}
 	if ex == nil {
-		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended, with the QPInitAttrSendOpsFlags that it is to have")
+		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended: Context.CreateQPEx makes such a queue pair, with SendOpsFlags")
 	}
 	return ex, nil
 }

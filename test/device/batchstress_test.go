@@ -90,7 +90,7 @@ func TestBatchStress(t *testing.T) {
 						done[into[i].WRID>>32].Add(1)
 					}
 				} else {
-					got, err := plainCQ(shared).Poll(wcs)
+					got, err := shared.CQ().Poll(wcs)
 					if err != nil {
 						return err
 					}
@@ -114,8 +114,8 @@ func TestBatchStress(t *testing.T) {
 	}
 	var group sync.WaitGroup
 	for me := range workers {
-		a := r.extendedQP(ibv.QPTRC, ops, 2*most, 1, plainCQ(shared), plainCQ(shared))
-		b := r.extendedQP(ibv.QPTRC, ops, 1, 1, plainCQ(shared), plainCQ(shared))
+		a := r.extendedQP(ibv.QPTRC, ops, 2*most, 1, shared.CQ(), shared.CQ())
+		b := r.extendedQP(ibv.QPTRC, ops, 1, 1, shared.CQ(), shared.CQ())
 		r.connect(&a.QPBase, &b.QPBase)
 		from, to := r.memory(1), r.memory(1)
 		group.Go(func() {

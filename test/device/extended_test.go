@@ -5,39 +5,21 @@ package device
 import (
 	"testing"
 	"time"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/internal/dl"
 )
-
-// operation calls one of the operations in the extended context that take the
-// context and attributes, and return an object or NULL.
-func operation[T any](t *testing.T, ctx *ibv.Context, offset uintptr, attr unsafe.Pointer) (*T, error) {
-	t.Helper()
-	fn := *(*uintptr)(unsafe.Add(unsafe.Pointer(ctx), -int(unsafe.Offsetof(ibv.VerbsContext{}.Context)-offset)))
-	require.NotZero(t, fn)
-	object, errno := dl.Call(fn, uintptr(unsafe.Pointer(ctx)), uintptr(attr))
-	if object == 0 {
-		return nil, errno
-	}
-	return *(**T)(unsafe.Pointer(&object)), nil
-}
 
 // extendedCQ is a completion queue whose completions have what flags say.
 func (r *rig) extendedCQ(entries uint32, flags ibv.CreateCQWCFlags) *ibv.CQEx {
 	r.t.Helper()
 	attr := &ibv.CQInitAttrEx{CQE: entries, WCFlags: uint64(flags)}
-	cq, err := operation[ibv.CQEx](r.t, r.ctx, unsafe.Offsetof(ibv.VerbsContext{}.CreateCQEx), unsafe.Pointer(attr))
+	cq, err := r.ctx.CreateCQEx(attr)
 	require.NoError(r.t, err)
-	r.t.Cleanup(func() { require.NoError(r.t, plainCQ(cq).Close()) })
+	r.t.Cleanup(func() { require.NoError(r.t, cq.Close()) })
 	return cq
 }
-
-// plainCQ is the same queue.
-func plainCQ(cq *ibv.CQEx) *ibv.CQ { return (*ibv.CQ)(unsafe.Pointer(cq)) }
 
 // extendedQP is a queue pair that takes batches of the operations.
 func (r *rig) extendedQP(kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, sends, recvs uint32, send, recv *ibv.CQ) *ibv.QPEx {
@@ -46,7 +28,7 @@ func (r *rig) extendedQP(kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, sends, r
 		SendCQ: send, RecvCQ: recv, QPType: kind, CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrSendOpsFlags, PD: r.pd, SendOpsFlags: uint64(ops),
 		Cap: ibv.QPCap{MaxSendWR: sends, MaxRecvWR: recvs, MaxSendSGE: 4, MaxRecvSGE: 4, MaxInlineData: 64},
 	}
-	qp, err := operation[ibv.QP](r.t, r.ctx, unsafe.Offsetof(ibv.VerbsContext{}.CreateQPEx), unsafe.Pointer(attr))
+	qp, err := r.ctx.CreateQPEx(attr)
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, qp.Close()) })
 	ex, err := qp.Ex()
@@ -84,7 +66,7 @@ type extendedSide struct {
 func (r *rig) extendedSide(kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, sends, recvs uint32) extendedSide {
 	r.t.Helper()
 	s := extendedSide{send: r.extendedCQ(2*(sends+1), rxeFlags), recv: r.extendedCQ(2*(recvs+1), rxeFlags)}
-	s.QPEx = r.extendedQP(kind, ops, sends, recvs, plainCQ(s.send), plainCQ(s.recv))
+	s.QPEx = r.extendedQP(kind, ops, sends, recvs, s.send.CQ(), s.recv.CQ())
 	var err error
 	s.pollSend, err = ibv.NewExtendedPoll(s.send, rxeFields)
 	require.NoError(r.t, err)

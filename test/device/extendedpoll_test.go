@@ -5,7 +5,6 @@ package device
 import (
 	"syscall"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -20,7 +19,7 @@ func TestExtendedPollOfWhatIsNotThere(t *testing.T) {
 		ibv.WCExWithCompletionTimestamp, ibv.WCExWithCVLAN, ibv.WCExWithFlowTag, ibv.WCExWithTMInfo, ibv.WCExWithCompletionTimestampWallclock,
 	} {
 		attr := &ibv.CQInitAttrEx{CQE: 4, WCFlags: uint64(flag)}
-		_, err := operation[ibv.CQEx](t, r.ctx, unsafe.Offsetof(ibv.VerbsContext{}.CreateCQEx), unsafe.Pointer(attr))
+		_, err := r.ctx.CreateCQEx(attr)
 		require.ErrorIs(t, err, syscall.EOPNOTSUPP, "%v", flag)
 		_, err = ibv.NewExtendedPoll(r.extendedCQ(4, rxeFlags), ibv.WCFields(flag))
 		require.ErrorIs(t, err, syscall.EINVAL)
@@ -64,7 +63,7 @@ func TestExtendedPollsOfAllSizes(t *testing.T) {
 	}
 	// The plain poll takes from the same queue.
 	r.post(4)
-	require.Len(t, r.poll(plainCQ(r.a.send), 4), 4)
+	require.Len(t, r.poll(r.a.send.CQ(), 4), 4)
 	r.none(r.a.pollSend)
 }
 
