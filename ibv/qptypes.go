@@ -1,7 +1,7 @@
 package ibv
 
-// In reports whether a set of queue pair types, such as RSSCaps.SupportedQPTs or
-// TSOCaps.SupportedQPTs has them, includes a type.
+// In reports whether the type is in a set of types, such as
+// RSSCaps.SupportedQPTs.
 //
 // C: ibv_is_qpt_supported
-func (t QPType) In(set uint32) bool { return t < 32 && set&(1<<t) != 0 }
+func (t QPType) In(set uint32) bool { return set&(1<<t) != 0 }
