@@ -121,8 +121,6 @@
 // C name finds it. The page [verbs.md] has all functions, inline functions and macros
 // of C's, what each is here, which release brought it, and what differs.
 //
-// [verbs.md]: https://github.com/goverbs/goverbs/blob/main/docs/verbs.md
-//
 // # Platforms
 //
 // It works on 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x,
@@ -143,6 +141,8 @@
 // not been run there. A program that is built without cgo, as from another system,
 // loads libibverbs if the go command is given -tags goverbs_fakecgo and
 // -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std.
+//
+// [verbs.md]: https://github.com/goverbs/goverbs/blob/main/docs/verbs.md
 package ibv
 
 import _ "github.com/goverbs/goverbs/ibv/internal/platform" // first, to say where this package cannot be

@@ -26,7 +26,8 @@ func (pd *PD) CreateSRQ(attr *SRQInitAttr) (*SRQ, error) {
 }
 
 // Close destroys the shared receive queue, as ibv_destroy_srq(3) does. The
-// queue pairs that use it must be closed before.
+// queue pairs that use it must be closed before. It waits until all events of the
+// queue that were got are acknowledged, as [CQ.Close] does.
 //
 // C: ibv_destroy_srq(3)
 func (srq *SRQ) Close() error {
@@ -35,7 +36,7 @@ func (srq *SRQ) Close() error {
 
 // Modify changes the attributes that mask names, as ibv_modify_srq(3) does: the
 // queue's size, where the device can, or the fill level below which it reports
-// an event once. It may be called from any goroutine.
+// an event once: see [Context.GetAsyncEvent]. It may be called from any goroutine.
 //
 // C: ibv_modify_srq(3)
 func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
