@@ -17,8 +17,10 @@ import (
 // inProvider is inRecorder for a recorder with the name of a provider's library.
 func inProvider(t *testing.T, name string) *recorder.Recorder {
 	t.Helper()
-	functions := recorder.Functions(t, "zz_generated.facts.json.gz", "infiniband")
+	name = filepath.Join("recorders", name) // other tests have other libraries of the name
+	functions := recorder.Functions(t, factsFile, "infiniband")
 	if os.Getenv("GOVERBS_LIBIBVERBS") == "" { // it is made here, and loaded in the other process
+		require.NoError(t, os.MkdirAll(filepath.Join(scratch, "recorders"), 0o700))
 		err := os.Link(recorder.Compile(t, scratch, "recorder.so", functions), filepath.Join(scratch, name))
 		require.True(t, err == nil || errors.Is(err, os.ErrExist), "%v", err)
 	}
