@@ -62,5 +62,5 @@ func (buf *Buf) ExportDMABufFD() (int, error) {
 
 // bufAction is an action on a buffer, which does not say what device it is of.
 func bufAction(op string) action {
-	return action{op: op, hints: map[syscall.Errno]string{syscall.ENODATA: "the memory is not in a DMA-buf"}}
+	return action{op: op, hints: map[syscall.Errno]string{noData: "the memory is not in a DMA-buf"}}
 }
