@@ -175,6 +175,7 @@ type plan struct {
 // merge adds what was read to what is known, target by target. Targets that
 // were not read stay as they are.
 func merge(known, read []*abi.Facts) (*plan, error) {
+	known, read = withPrefixes(known, read)
 	p := &plan{facts: slices.Clone(known), added: map[string][]abi.Change{}, first: len(known) == 0}
 	var conflicts []error
 	for _, r := range read {
@@ -198,6 +199,33 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 		return cmp.Or(strings.Compare(b.GOOS, a.GOOS), strings.Compare(a.GOARCH, b.GOARCH), strings.Compare(a.Libc, b.Libc))
 	})
 	return p, errors.Join(conflicts...)
+}
+
+// withPrefixes gives the facts of all targets the prefixes that their names lose
+// in Go. Those that the package had when it was first written stay for good:
+// another release, in which other names are the most, renames nothing.
+func withPrefixes(known, read []*abi.Facts) (knownToo, readToo []*abi.Facts) {
+	first := known
+	if len(known) == 0 {
+		first = read
+	}
+	if len(first) == 0 || first[0].Header == verbs {
+		return known, read
+	}
+	prefixes := first[0].Prefixes
+	if prefixes == nil {
+		prefixes = append([]string{}, gosrc.Prefixes(first)...)
+	}
+	with := func(all []*abi.Facts) []*abi.Facts {
+		out := make([]*abi.Facts, len(all))
+		for i, f := range all {
+			copied := *f
+			copied.Prefixes = prefixes
+			out[i] = &copied
+		}
+		return out
+	}
+	return with(known), with(read)
 }
 
 // goFiles is the Go that the facts give, by file name. from is the package whose

@@ -57,17 +57,29 @@ func (b *bindings) reportRedeclared(w io.Writer, from *gosrc.Import, all []*abi.
 	if from == nil {
 		return nil
 	}
-	names, err := from.Redeclared(all, b.soname != "")
-	if err != nil || len(names) == 0 {
+	found, err := from.Redeclared(all, b.soname != "")
+	if err != nil {
 		return err
+	}
+	read := verbs
+	if all[0].Version != "" {
+		read += " " + all[0].Version
+	}
+	reportNames(w, found.Otherwise, fmt.Sprintf("the %s that was read has them otherwise than %s (%s)", read, from.Name, release(from.Facts)))
+	reportNames(w, found.InUnion, "they stand in a union here, which Go's collector does not look into")
+	return nil
+}
+
+// reportNames tells why the types and values of these names are declared anew.
+func reportNames(w io.Writer, names []string, why string) {
+	if len(names) == 0 {
+		return
 	}
 	list := strings.Join(names[:min(mostNamed, len(names))], ", ")
 	if len(names) > mostNamed {
 		list += ", …"
 	}
-	_, err = fmt.Fprintf(w, "%d declared anew, because these headers (%s) have them otherwise than %s (%s), or in a union: %s\n",
-		len(names), release(all), from.Name, release(from.Facts), list)
-	return err
+	fmt.Fprintf(w, "%d declared anew, because %s: %s\n", len(names), why, list)
 }
 
 // located is a package and the folder that it is in.

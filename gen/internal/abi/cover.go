@@ -21,7 +21,7 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 	if len(forward) == 0 {
 		// The same release. It is taken as read: the lines may have moved.
 		same := *read
-		same.Version, same.Since = known.Version, known.Since
+		same.Version, same.Since, same.Prefixes = known.Version, known.Since, known.Prefixes
 		return &same, nil, nil
 	}
 	older := choices(backward)
@@ -59,6 +59,7 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 	if hasOwn(backward) {
 		merged.Version = known.Version // neither contains the other
 	}
+	merged.Prefixes = known.Prefixes
 	merged.Since = since(known.Since, added, read.Version)
 	return &merged, added, nil
 }

@@ -29,6 +29,10 @@ type Facts struct {
 	Macros      []*Macro    `json:"macros"`
 	Aliases     []*Alias    `json:"aliases,omitempty"`
 	Functions   []*Function `json:"functions"`
+	// Prefixes are what the header's own names start with because C has no packages,
+	// as the package of these facts drops them from its names. Unlike an empty list,
+	// nil tells that nobody has looked.
+	Prefixes []string `json:"prefixes,omitzero"`
 	// Since is the release that each declaration appeared in, for SinceOf.
 	Since map[string]string `json:"since,omitempty"`
 	// LeftOut says what the headers have besides, and why it is no fact.

@@ -88,7 +88,7 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"a tag and a typedef", "struct s { int x; };\ntypedef struct { int y; } s;", "S S.X S_ S_.Y"},
 		{"an untagged record's name is taken", "struct a { struct { int x; } b; }; struct ab { int y; };", "AB AB.X A A.B Ab Ab.Y"},
 		{"a tag is a member's path", "struct a { struct { int x; } b; void (*c)(void); }; struct a_b { int y; }; struct ibv_a_c_func { int z; };",
-			"AB AB.X ACFunc A A.B A.C AB_ AB_.Y ACFunc_ ACFunc_.Z"},
+			"AB AB.X ACFunc A A.B A.C AB_ AB_.Y IbvACFunc IbvACFunc.Z"},
 		{"a macro is a member's path", "struct a { struct { int x; } b; }; enum { A_B, A_C }; enum e { E, AB };\n#define a_b 1\n",
 			"A_B AC E EE EAb A_b AB AB.X A A.B"},
 		{"the support", "struct bE16 { int x; }; struct toBE32 { int y; }; struct s { struct bE16 a; }; struct ptr;", "S S.A"}, // BE16_, ToBE32_

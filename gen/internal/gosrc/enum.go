@@ -123,7 +123,7 @@ func literal(text string, hex bool) (jen.Code, error) {
 
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
-	name := w.unique(w.free(goName(m.Name), spelled(m.Name)), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
+	name := w.unique(w.free(w.goName(m.Name), spelled(m.Name)), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
 	v, _, _ := value(m.Value)
 	lit, err := literal(m.Value, v >= 1<<16) // no header counts that far: these are bits
 	if err != nil {

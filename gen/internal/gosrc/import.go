@@ -31,11 +31,17 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	return nil, nil
 }
 
-// Redeclared lists by Go name what a package declares for some of the targets
-// although the imported one has a declaration of it, because C has it otherwise
-// there: as in another release. withCalls tells that the package has functions.
-func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) ([]string, error) {
-	lists := make([][]string, len(targets))
+// Redeclared is by Go name what a package declares although the imported one has a
+// declaration of it.
+type Redeclared struct {
+	Otherwise []string // C has it otherwise for some of the targets, as in another release
+	InUnion   []string // its pointers are numbers, because a union has it here and not there
+}
+
+// Redeclared finds what a package cannot take from the imported one.
+// withCalls tells that it has functions.
+func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) (Redeclared, error) {
+	found := make([]Redeclared, len(targets))
 	over := overviewOf(targets)
 	err := each(len(targets), func(i int) error {
 		table, err := parseWords(wordsText)
@@ -46,13 +52,21 @@ func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) ([]string, err
 		if err != nil {
 			return err
 		}
-		lists[i] = s.redeclared
+		found[i] = s.redeclared
 		return nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("comparing with %s: %w", p.Path, err)
+		return Redeclared{}, fmt.Errorf("comparing with %s: %w", p.Path, err)
 	}
-	return slices.Compact(slices.Sorted(slices.Values(slices.Concat(lists...)))), nil
+	var all Redeclared
+	for _, f := range found {
+		all.Otherwise, all.InUnion = append(all.Otherwise, f.Otherwise...), append(all.InUnion, f.InUnion...)
+	}
+	for _, list := range []*[]string{&all.Otherwise, &all.InUnion} {
+		slices.Sort(*list)
+		*list = slices.Compact(*list)
+	}
+	return all, nil
 }
 
 // imports finds what is declared here and in the imported package alike. A record
@@ -61,12 +75,17 @@ func (s *scope) imports(from *scope) {
 	for _, r := range s.facts.Records {
 		key := recordKey(r)
 		theirs := from.records[key]
-		same := theirs != nil && !theirs.Opaque && r.Same(theirs) &&
-			(!s.unscanned[key] || from.unscanned[key] || !from.holdsPointers(theirs))
-		if from.types[key] != "" && (r.Opaque || same) {
+		same := theirs != nil && !theirs.Opaque && r.Same(theirs)
+		scanned := same && s.unscanned[key] && !from.unscanned[key] && from.holdsPointers(theirs)
+		switch {
+		case from.types[key] == "":
+		case r.Opaque || same && !scanned:
 			s.imported[key] = from.types[key]
-		} else if from.types[key] != "" && s.shipped[r.Header] {
-			s.redeclared = append(s.redeclared, from.types[key])
+		case !s.shipped[r.Header]:
+		case scanned:
+			s.redeclared.InUnion = append(s.redeclared.InUnion, from.types[key])
+		default:
+			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.types[key])
 		}
 	}
 	for key, name := range from.types {
@@ -89,9 +108,9 @@ func (s *scope) imports(from *scope) {
 			}
 		case !s.shipped[e.Header]:
 		case e.Name != "":
-			s.redeclared = append(s.redeclared, from.types[enumKey(e)])
+			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.types[enumKey(e)])
 		default:
-			s.redeclared = append(s.redeclared, e.Enumerators[0].Name)
+			s.redeclared.Otherwise = append(s.redeclared.Otherwise, e.Enumerators[0].Name)
 		}
 	}
 	values := map[string]string{}
@@ -105,7 +124,7 @@ func (s *scope) imports(from *scope) {
 		case ok && value == m.Value:
 			s.elsewhere[m] = true
 		case ok && s.shipped[m.Header]:
-			s.redeclared = append(s.redeclared, goName(m.Name))
+			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.goName(m.Name))
 		}
 	}
 }

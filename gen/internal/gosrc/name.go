@@ -35,23 +35,40 @@ var initialisms = map[string]string{
 	"rnic": "RNIC", "snmp": "SNMP", "spi": "SPI", "sw": "SW", "tfc": "TFC",
 	"tos": "TOS", "tph": "TPH", "ttl": "TTL", "usnic": "USNIC", "wqe": "WQE",
 	"wrs": "WRs",
+	"aso": "ASO", "bm": "BM", "crc": "CRC", "dc": "DC", "dci": "DCI", "dek": "DEK",
+	"devx": "DevX", "eq": "EQ", "gsi": "GSI", "klm": "KLM", "lso": "LSO",
+	"mad": "MAD", "msi": "MSI", "rmpp": "RMPP", "rpc": "RPC", "sa": "SA",
+	"smi": "SMI", "umem": "UMem", "umr": "UMR", "vfio": "VFIO",
 }
 
-// prefixes are what C names carry because C has no packages.
-var prefixes = []string{"ibv_", "IBV_"}
+// dropped are the prefixes that Go names go without, in small letters: those of
+// the package's own header first.
+type dropped []string
 
-// goName is the exported Go name for a C name: its words in Go's way, the
-// library's prefix dropped. A digit keeps its distance from a digit (2_5), or
-// else two names could become one.
-func goName(c string) string {
+// goName is the exported Go name for a C name: its words in Go's way, a prefix
+// dropped. A digit keeps its distance from a digit (2_5), or else two names could
+// become one.
+func (d dropped) goName(c string) string {
 	c = strings.TrimLeft(c, "_")
-	for _, p := range prefixes {
-		if rest, ok := strings.CutPrefix(c, p); ok && rest != "" {
-			c = rest
-			break
-		}
+	if i := d.rank(c); i < len(d) {
+		c = c[len(d[i])+1:]
 	}
 	return camel(c)
+}
+
+// rank is which of the prefixes a C name starts with, or their number for none.
+// C writes each in small or in capital letters. What follows must make a name.
+func (d dropped) rank(c string) int {
+	for i, p := range d {
+		rest, ok := strings.CutPrefix(c, p+"_")
+		if !ok {
+			rest, ok = strings.CutPrefix(c, strings.ToUpper(p)+"_")
+		}
+		if rest = strings.TrimLeft(rest, "_"); ok && rest != "" && !isDigit(rest[0]) {
+			return i
+		}
+	}
+	return len(d)
 }
 
 // camel joins the words of a C name.

@@ -33,7 +33,7 @@ func TestGoName(t *testing.T) {
 		// Case inside a word is the author's.
 		{"maxSge", "MaxSge"},
 	} {
-		assert.Equal(t, c.want, goName(c.c), c.c)
+		assert.Equal(t, c.want, dropped{verbsPrefix}.goName(c.c), c.c)
 	}
 }
 

@@ -25,11 +25,10 @@ type scope struct {
 
 	*overview // of all targets
 
-	path      string            // of the imported package, if there is one
-	imported  map[string]string // typeKey to the name that the imported package has for it
-	elsewhere map[any]bool      // enumerations and macros that the imported package has
-	// redeclared are Go names of what the imported package has otherwise.
-	redeclared []string
+	path       string            // of the imported package, if there is one
+	imported   map[string]string // typeKey to the name that the imported package has for it
+	elsewhere  map[any]bool      // enumerations and macros that the imported package has
+	redeclared Redeclared
 }
 
 // newScope names what the facts declare, one target of several. from is a package that may
@@ -173,17 +172,20 @@ func (s *scope) wantType(t *abi.Type) {
 
 // name is the Go name of a C tag, typedef or enumerator, under the name by
 // which its users know it.
-func (s *scope) name(c string) string {
-	if known := s.alias[c]; known != "" {
-		c = known
+func (s *scope) name(c string) string { return s.goName(s.known(c)) }
+
+// known is the C name by which users know a tag, a typedef or an enumerator.
+func (s *scope) known(c string) string {
+	if alias := s.alias[c]; alias != "" {
+		return alias
 	}
-	return goName(c)
+	return c
 }
 
 // nameTypes gives every type its Go name. What is named by its place comes
-// first: no tag that another release adds takes its name. Then come the library's
-// own types, before another release's type without the library's prefix. The
-// suffix _t of a typedef says nothing in Go.
+// first: no tag that another release adds takes its name. Then come the header's
+// own types by their prefixes, before another library's, and those without the
+// library's prefix. The suffix _t of a typedef says nothing in Go.
 func (s *scope) nameTypes() {
 	for _, name := range []string{"BE16", "BE32", "BE64", "Ptr"} {
 		s.names[name], s.names["To"+name] = "the support", "the support"
@@ -205,10 +207,10 @@ func (s *scope) nameTypes() {
 		all = append(all, candidate{key, s.opaque[key], ""})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return boolOrder(hasPrefix(b.c)) - boolOrder(hasPrefix(a.c))
+		return s.dropped.rank(a.c) - s.dropped.rank(b.c)
 	})
 	for _, t := range all {
-		s.types[t.key] = s.unique(s.name(t.c), t.key+t.where)
+		s.types[t.key] = s.unique(s.free(s.name(t.c), camel(s.known(t.c))), t.key+t.where)
 	}
 }
 
@@ -247,17 +249,6 @@ func (s *scope) reserve(r *abi.Record, goName, c string) {
 			s.unique(path+"Func", place)
 		}
 	}
-}
-
-func hasPrefix(c string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(c, p) })
-}
-
-func boolOrder(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
 }
 
 // unique takes a Go name for a C declaration, or one that only adds

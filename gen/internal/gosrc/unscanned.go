@@ -1,11 +1,16 @@
 package gosrc
 
-import "github.com/goverbs/goverbs/gen/internal/abi"
+import (
+	"slices"
 
-// overview is what all targets together say of records, by their keys.
+	"github.com/goverbs/goverbs/gen/internal/abi"
+)
+
+// overview is what all targets together say, of records by their keys.
 type overview struct {
 	unscanned map[string]bool
 	sizes     map[string]int64 // -1 where they differ
+	dropped
 }
 
 func overviewOf(targets []*abi.Facts) *overview {
@@ -20,7 +25,15 @@ func overviewOf(targets []*abi.Facts) *overview {
 			}
 		}
 	}
-	return &overview{unscanned(targets), sizes}
+	var prefixes dropped
+	for _, f := range targets {
+		for _, p := range f.Prefixes {
+			if !slices.Contains(prefixes, p) {
+				prefixes = append(prefixes, p)
+			}
+		}
+	}
+	return &overview{unscanned(targets), sizes, append(prefixes, verbsPrefix)}
 }
 
 // unscanned finds the records that are only bytes to Go's collector somewhere,
