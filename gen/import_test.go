@@ -59,6 +59,7 @@ const (
 	importedHeader = `
 struct ibv_same { int a; };
 struct ibv_grown { int a; int b; };
+struct ibv_taller { int a; int b; };
 struct ibv_defined { int a; };
 union ibv_other { int a; long b; };
 enum ibv_more { IBV_A, IBV_B };
@@ -80,13 +81,15 @@ struct x {
 	struct ibv_pointed *g;
 	struct own *h;
 	struct ibv_same *i[2];
+	struct ibv_taller *m;
 	union { struct ibv_user k; struct ibv_same l; } j;
 };
 `
 )
 
-// What both headers declare just so is the imported package's, and what differs
-// is declared anew, as are the structs that only the header has.
+// What both headers declare just so is the imported package's, and so is what a
+// later release has more of, if it is pointed to. What differs otherwise is declared
+// anew, as are the structs that only the header has.
 func TestWhatIsImported(t *testing.T) {
 	t.Parallel()
 	module := newModule(t)
@@ -112,7 +115,7 @@ func TestWhatIsImported(t *testing.T) {
 		}
 	}
 	assert.Equal(t, "Fewer N Grown A=int32 Other User A=ibv.Ptr[ibv.Same] B=ibv.Ptr[ibv.Pointed] XJ "+
-		"X A=ibv.Same B=Grown C=*ibv.Defined D=Other E=ibv.More F=Fewer G=*ibv.Pointed H=*Own I=[2]*ibv.Same J=XJ Own",
+		"X A=ibv.Same B=Grown C=*ibv.Defined D=Other E=ibv.More F=Fewer G=*ibv.Pointed H=*Own I=[2]*ibv.Same M=*ibv.Taller J=XJ Own",
 		strings.Join(found, " "))
 	goCommand(t, module, "linux/"+runtime.GOARCH, "vet", "./...")
 	gen(t, append([]string{"check"}, args...)...)

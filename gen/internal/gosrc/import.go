@@ -70,23 +70,31 @@ func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) (Redeclared, e
 }
 
 // imports finds what is declared here and in the imported package alike. A record
-// with pointers that is bytes to the collector here only is another Go type.
+// with pointers that is bytes to the collector here only is another Go type. Of
+// what has grown since, pointers are to the imported package's, which has all of
+// it; but what holds such a record itself is of the size that it has here.
 func (s *scope) imports(from *scope) {
+	grown := map[string]bool{}
 	for _, r := range s.facts.Records {
 		key := recordKey(r)
 		theirs := from.records[key]
-		same := theirs != nil && !theirs.Opaque && r.Same(theirs)
-		scanned := same && s.unscanned[key] && !from.unscanned[key] && from.holdsPointers(theirs)
+		covered := theirs != nil && !theirs.Opaque && theirs.Covers(r)
+		scanned := covered && s.unscanned[key] && !from.unscanned[key] && from.holdsPointers(theirs)
 		switch {
 		case from.types[key] == "":
-		case r.Opaque || same && !scanned:
+		case r.Opaque || covered && !scanned:
 			s.imported[key] = from.types[key]
+			grown[key] = !r.Opaque && !r.Same(theirs)
 		case !s.shipped[r.Header]:
 		case scanned:
 			s.redeclared.InUnion = append(s.redeclared.InUnion, from.types[key])
 		default:
 			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.types[key])
 		}
+	}
+	for _, key := range s.heldOf(grown) {
+		s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.types[key])
+		delete(s.imported, key)
 	}
 	for key, name := range from.types {
 		if s.records[key] == nil && s.enums[key] == nil {
@@ -127,6 +135,34 @@ func (s *scope) imports(from *scope) {
 			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.goName(m.Name))
 		}
 	}
+}
+
+// heldOf lists those of some imported records that records of this package hold
+// themselves, rather than point to, or that one of the list holds.
+func (s *scope) heldOf(some map[string]bool) (found []string) {
+	var look func(r *abi.Record)
+	look = func(r *abi.Record) {
+		for _, f := range r.Fields {
+			t := f.Type
+			for t.Kind == abi.Array {
+				t = t.Elem
+			}
+			switch key := keyOf(t); {
+			case t.Anon != nil && t.IsRecord():
+				look(t.Anon)
+			case t.IsRecord() && some[key]:
+				some[key] = false
+				found = append(found, key)
+				look(s.records[key])
+			}
+		}
+	}
+	for _, r := range s.facts.Records {
+		if s.imported[recordKey(r)] == "" {
+			look(r)
+		}
+	}
+	return found
 }
 
 // typeName is the Go name of a C type, without the package that it is of.
