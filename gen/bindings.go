@@ -37,6 +37,8 @@ type bindings struct {
 	imported string // the flag -import
 	soname   string // the flag -library, completed
 	direct   string // the flag -direct
+	unbound  bool   // -library none
+	tables   list   // the flag -conventions
 }
 
 // bindingsFlags makes the flags of commands that deal with generated files.
@@ -52,6 +54,7 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	flags.StringVar(&b.imported, "import", "", "the Go `package` of "+verbs+" whose types to use, or "+noImport+" (default "+defaultImport+" for headers that include that one)")
 	flags.StringVar(&b.soname, "library", "", "the `soname` of the library that exports the header's functions, or "+noLibrary+" (default "+verbsLibrary+" for "+verbs+", else none)")
 	flags.StringVar(&b.direct, "direct", "", "the `functions` that are short and frequent, separated by commas, or RECORD.MEMBER for what a member points to: they are called directly")
+	flags.Var(&b.tables, "conventions", "a `file` that says how functions of -library tell that they failed (may be given many times)")
 	return b, flags
 }
 
@@ -60,7 +63,7 @@ func (b *bindings) check(header string) error {
 	named := b.pkg != ""
 	switch {
 	case b.soname == noLibrary:
-		b.soname = ""
+		b.soname, b.unbound = "", true
 	case b.soname == "" && header == verbs:
 		b.soname = verbsLibrary
 	}
@@ -70,6 +73,9 @@ func (b *bindings) check(header string) error {
 		b.pkg = "ibv"
 	default:
 		b.pkg = strings.TrimSuffix(path.Base(header), ".h")
+	}
+	if len(b.tables) > 0 && b.soname == "" {
+		return usagef("-conventions says how functions are called: it goes with -library")
 	}
 	switch valid := token.IsIdentifier(b.pkg) && b.pkg != "_"; {
 	case !valid && !named:
@@ -235,6 +241,13 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 		Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from,
 		Library: b.soname, Unexported: header == verbs && b.pkg == "ibv",
 	}
+	for _, name := range b.tables {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			return nil, fmt.Errorf("reading the table of -conventions: %w", err)
+		}
+		options.Conventions = append(options.Conventions, gosrc.Conventions{File: name, Text: string(text)})
+	}
 	// Linux's layouts go for systems without any, too, unless a target was asked for.
 	options.Everywhere = !slices.ContainsFunc(headers.GoTargets("linux"), func(t headers.Target) bool { return factsOf(all, t) == nil })
 	if b.imported != "" {
@@ -250,11 +263,27 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 		options.Direct = strings.Split(b.direct, ",")
 		options.Command += " -direct " + b.direct
 	}
+	for _, name := range b.tables {
+		options.Command += " -conventions " + filepath.ToSlash(b.fromPackage(name))
+	}
 	var left notes
 	options.LeftOut = func(l gosrc.LeftOut) { left.add(l.Why.Error(), l.Target) }
 	files, err := gosrc.Generate(all, options)
 	left.print(stderr, len(all))
 	return files, err
+}
+
+// fromPackage is a file's name as seen from the folder of the package, which does
+// not depend on where the command was run.
+func (b *bindings) fromPackage(name string) string {
+	absolute, err := filepath.Abs(name)
+	if err != nil {
+		return name
+	}
+	if rel, err := filepath.Rel(b.folder(), absolute); err == nil {
+		return rel
+	}
+	return name
 }
 
 // leftovers lists generated files that the generator does not write any more.

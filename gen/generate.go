@@ -7,7 +7,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"sort"
+	"strings"
+
+	"github.com/goverbs/goverbs/gen/internal/abi"
 )
 
 const aboutGenerate = `Reads a header for all targets and writes Go: zz_generated.go with what is the
@@ -28,13 +32,17 @@ So every machine writes the same bytes, whichever release it has installed. Wher
 there are no headers, -facts FILE takes their place. Other headers of rdma-core go
 into packages of their own:
 
-  gen generate -header infiniband/mlx5dv.h -o ./mlx5dv
-  gen generate -header rdma/rdma_cma.h -package cma -o ./cma
+  gen generate -header infiniband/mlx5dv.h -library libmlx5.so.1 -o ./mlx5dv
+  gen generate -header rdma/rdma_cma.h -library librdmacm.so.1 -package cma -o ./cma
 
 They use the types of package ibv for what it has just so, and declare the rest: a
 *ibv.QP goes where C's struct ibv_qp * does. What the headers have otherwise than
 ibv, as older ones do, is declared too. -import names another package for
 infiniband/verbs.h, or none.
+
+Go's names go without what most of a header's functions, types or enumerators start
+with: struct mlx5dv_qp is mlx5dv.QP. That is found out when the package is first
+written, and stays.
 
 In a module of your own, add the generator as a tool, for the go command to know
 all that it is built of, and run it by that:
@@ -51,7 +59,19 @@ result: see package clib. Functions that are inline in the header are not read. 
 package ibv of ` + verbs + `, the functions have small letters and a c in
 front, cAllocPD, for the methods there to call.
 
-  gen generate -header my.h -library libmy.so.1 -o ./my
+  gen generate -header my.h -library libmy.so.1 -conventions my.txt -o ./my
+
+A table of -conventions has a line for each function whose result does not say it,
+and for the functions of a header that return an int. Below a function, parameters
+are given the enumerations that they hold:
+
+  my_open     minus      a negative number, with the reason in errno: a file, say
+  my_start    errno      0, or an errno value, its negative, or -1 and errno
+  my_list     count      a negative errno value, or how many there are
+  my_find     null       NULL, with the reason in errno
+  my_version  value      it cannot fail: every number is a result
+      flags   my_flags
+  header my.h int errno
 
 A call costs some hundred nanoseconds. Functions that -direct names are called for a
 fraction of that: such that are short, do not block, do not call Go, take at most
@@ -108,6 +128,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := b.write(stdout, in.header, release(read), p, files); err != nil {
 		return err
 	}
+	b.reportUnbound(stdout, p, in.header)
 	return b.reportRedeclared(stdout, from, p.facts)
 }
 
@@ -126,7 +147,7 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 	}
 	switch {
 	case len(files) == 0:
-		fmt.Fprintf(stdout, "%s declares %sno types or numbers of its own: there is no Go to write%s\n", header, functions(p, header), b.libraryWanted(p, header))
+		fmt.Fprintf(stdout, "%s declares no types or numbers of its own: there is no Go to write\n", header)
 	case p.first:
 	case len(p.added) > 0:
 		fmt.Fprintf(stdout, "%s %s adds:\n", header, release)
@@ -140,32 +161,30 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 	return nil
 }
 
-// libraryWanted says how to get Go for a header of functions.
-func (b *bindings) libraryWanted(p *plan, header string) string {
-	if b.soname == "" && functions(p, header) != "" {
-		return "; give -library to call functions"
+// reportUnbound tells which functions of the header the package does not have, unless
+// that was asked for. The methods of package ibv take the place of those of verbs.h.
+func (b *bindings) reportUnbound(stdout io.Writer, p *plan, header string) {
+	exported, inline := functions(p, header, abi.FunctionExtern), functions(p, header, abi.FunctionInline)
+	switch {
+	case b.unbound, header == verbs:
+	case b.soname == "" && len(exported) > 0:
+		fmt.Fprintf(stdout, "left out: the functions of %s (%d); -library is to name the library that exports them, such as libmlx5.so.1\n", header, len(exported))
+	case b.soname != "" && len(inline) > 0:
+		fmt.Fprintf(stdout, "left out: what is inline in %s, which no library exports (%d): %s\n", header, len(inline), strings.Join(inline, ", "))
 	}
-	return ""
 }
 
-// functions counts the functions that a header declares itself, to go on about
-// what else it declares.
-func functions(p *plan, header string) string {
-	declared := map[string]bool{}
+// functions lists the functions of a kind that a header declares itself.
+func functions(p *plan, header, kind string) (names []string) {
 	for _, facts := range p.facts {
 		for _, f := range facts.Functions {
-			if f.Header == header {
-				declared[f.Name] = true
+			if f.Header == header && f.Kind == kind {
+				names = append(names, f.Name)
 			}
 		}
 	}
-	switch len(declared) {
-	case 0:
-		return ""
-	case 1:
-		return "one function and "
-	}
-	return fmt.Sprintf("%d functions and ", len(declared))
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
 func (b *bindings) writeGo(stdout io.Writer, files map[string][]byte) (written bool, err error) {

@@ -61,8 +61,7 @@ func goFolder(t *testing.T, dir string, targets ...string) {
 // takes the types from another package.
 func TestGenerateOfFunctionsOnly(t *testing.T) {
 	for text, want := range map[string]string{
-		"int f(int); int g(void);": "infiniband/x.h declares 2 functions and no types or numbers of its own: there is no Go to write",
-		"int f(int);":              "infiniband/x.h declares one function and no types or numbers of its own: there is no Go to write",
+		"int f(int); int g(void);": "there is no Go to write\nleft out: the functions of infiniband/x.h (2); -library is to name the library that exports them",
 		"":                         "infiniband/x.h declares no types or numbers of its own: there is no Go to write",
 	} {
 		dir := t.TempDir()
@@ -70,7 +69,6 @@ func TestGenerateOfFunctionsOnly(t *testing.T) {
 		out := gen(t, append([]string{"generate"}, args...)...)
 		assert.Contains(t, out, want)
 		assert.Len(t, files(t, dir), 1, "the facts only")
-		assert.Contains(t, gen(t, append([]string{"generate"}, args...)...), want)
 		assert.Contains(t, gen(t, append([]string{"check"}, args...)...), "0 files in "+dir+" are right")
 	}
 }

@@ -337,5 +337,8 @@ func (w *writer) allFunctions() error {
 			w.left = append(w.left, LeftOut{What: f.Name, Target: w.facts.Target(), Why: err})
 		}
 	}
+	for _, key := range w.calls.conventions.stale() {
+		w.left = append(w.left, LeftOut{What: key, Target: w.facts.Target(), Why: fmt.Errorf("%s: %s: there is no such function", w.calls.conventions.lines[key], key)})
+	}
 	return nil
 }

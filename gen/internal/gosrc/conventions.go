@@ -12,6 +12,9 @@ import (
 //go:embed conventions.txt
 var conventionsText string
 
+//go:embed conventions_more.txt
+var moreConventionsText string
+
 // convention is how a C function tells that it failed.
 type convention string
 
@@ -31,27 +34,56 @@ type conventions struct {
 	ints map[string]convention // of the functions of a header that return an int
 	// enums has the enumeration that an integer holds, by function and parameter.
 	enums map[string]map[string]string
-	lines map[string]int // of the entries, for errors
+	lines map[string]string // where the entries are: FILE:LINE
 	used  map[string]bool
+	own   []string // the entries of the user's own tables
 }
 
-// parseConventions reads the table. An entry is a line with a C name (a function,
+// Conventions is a table of the user's own, for functions that the built-in tables
+// do not know or that are to be called otherwise. Its form is theirs.
+type Conventions struct {
+	File string // its name, for errors
+	Text string
+}
+
+func noConventions() *conventions {
+	return &conventions{of: map[string]convention{}, ints: map[string]convention{}, enums: map[string]map[string]string{}, lines: map[string]string{}, used: map[string]bool{}}
+}
+
+// newConventions reads the built-in tables and the user's, which come first.
+func newConventions(own []Conventions) (*conventions, error) {
+	c := noConventions()
+	for _, t := range []Conventions{{"conventions.txt", conventionsText}, {"conventions_more.txt", moreConventionsText}} {
+		if err := c.read(t, false); err != nil {
+			return nil, err
+		}
+	}
+	for _, t := range own {
+		if err := c.read(t, true); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// read reads a table. An entry is a line with a C name (a function,
 // or record.member) and a convention, and the indented lines below it have a
 // parameter and the enumeration's tag. A line "header NAME int CONVENTION" is for
 // the functions of a header that have no entry.
-func parseConventions(table string) (*conventions, error) {
-	c := &conventions{of: map[string]convention{}, ints: map[string]convention{}, enums: map[string]map[string]string{}, lines: map[string]int{}, used: map[string]bool{}}
+func (c *conventions) read(table Conventions, own bool) error {
 	key := ""
-	for i, line := range strings.Split(table, "\n") {
+	here := map[string]bool{}
+	for i, line := range strings.Split(table.Text, "\n") {
 		f := strings.Fields(line)
+		at := fmt.Sprintf("%s:%d", table.File, i+1)
 		refuse := func(format string, args ...any) error {
-			return fmt.Errorf("conventions, line %d: %s", i+1, fmt.Sprintf(format, args...))
+			return fmt.Errorf("%s: %s", at, fmt.Sprintf(format, args...))
 		}
 		switch {
 		case len(f) == 0 || f[0][0] == '#':
 		case line[0] == ' ' || line[0] == '\t':
 			if key == "" || len(f) != 2 {
-				return nil, refuse("%q is not PARAMETER ENUM below a function", strings.TrimSpace(line))
+				return refuse("%q is not PARAMETER ENUM below a function", strings.TrimSpace(line))
 			}
 			if c.enums[key] == nil {
 				c.enums[key] = map[string]string{}
@@ -61,15 +93,20 @@ func parseConventions(table string) (*conventions, error) {
 			c.ints[f[1]], key = convention(f[3]), ""
 		case len(f) == 2 && isOf(f[1], null, errno, minus, count, plain, text, nothing):
 			key = f[0]
-			if _, twice := c.of[key]; twice {
-				return nil, refuse("%s has a convention already", key)
+			if _, known := c.of[key]; here[key] || known && !own {
+				return refuse("%s has a convention already", key)
 			}
-			c.of[key], c.lines[key] = convention(f[1]), i+1
+			here[key] = true
+			c.of[key], c.lines[key] = convention(f[1]), at
+			delete(c.enums, key) // of the entry that this one takes the place of
+			if own {
+				c.own = append(c.own, key)
+			}
 		default:
-			return nil, refuse("%q is neither NAME CONVENTION nor header NAME int CONVENTION", line)
+			return refuse("%q is neither NAME CONVENTION nor header NAME int CONVENTION", strings.TrimSpace(line))
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func isOf(word string, some ...convention) bool { return slices.Contains(some, convention(word)) }
@@ -97,7 +134,7 @@ func (c *conventions) find(key, header string, result *abi.Type) (convention, er
 		fits = result.Kind != abi.Void
 	}
 	if !fits {
-		return "", fmt.Errorf("conventions, line %d: %s cannot have the convention %s: it returns %s", c.lines[key], key, how, result)
+		return "", fmt.Errorf("%s: %s cannot have the convention %s: it returns %s", c.lines[key], key, how, result)
 	}
 	return how, nil
 }
@@ -121,10 +158,10 @@ func (c *conventions) usual(header string, result *abi.Type) convention {
 	return plain
 }
 
-// stale lists the entries that no function asked for.
+// stale lists the entries of the user's own tables that no function asked for.
 func (c *conventions) stale() []string {
 	var out []string
-	for _, key := range sortedKeys(c.of) {
+	for _, key := range c.own {
 		if !c.used[key] {
 			out = append(out, key)
 		}

@@ -34,6 +34,9 @@ type Options struct {
 	// Library is the soname of the library that exports the header's functions, or "":
 	// then no functions are written.
 	Library string
+	// Conventions are tables of how functions tell that they failed, besides those that
+	// are built in.
+	Conventions []Conventions
 	// Unexported tells that the functions are for other files of the package only.
 	Unexported bool
 	// Direct names functions that are short and frequent, and record.member for what
@@ -129,7 +132,7 @@ func (o Options) calls() (*calls, error) {
 	if o.Library == "" {
 		return nil, nil
 	}
-	table, err := parseConventions(conventionsText)
+	table, err := newConventions(o.Conventions)
 	return &calls{library: o.Library, unexported: o.Unexported, direct: o.Direct, conventions: table}, err
 }
 
