@@ -94,6 +94,7 @@ lint: ## gofmt, go vet for every target, staticcheck
 check: ## the generated declarations are what the installed headers say
 	$(step) "gen check"
 	@go run ./gen check -o ibv
+	@go run ./gen check -header rdma/rdma_cma.h -package rdmacm -library librdmacm.so.1 -o test/rdmacm
 
 # What runs beside C: the build modes and both toolchains matter there. The generator is plain Go, and its tests compare it
 # with C compilers for minutes, so they run once; its parallel part runs under the race detector too.
@@ -127,9 +128,11 @@ test-cross: ## tests of the C call on other processors, emulated
 	@GOTOOLCHAIN=$(GO_NEWEST) go test -run '^TestCalls$$' ./gen
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
-device_test = go test -p 1 -tags device -exec $(vm) ./test/device/...
+device_test = go test -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdmacm
 # This guest is as fast as the host, and has siw; the race detector does not start in it.
-native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/...
+native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdmacm
+# rdma_cm connects on the first device that has the address.
+without_siw = "$(uml) sh -c 'rdma link delete siw0 && exec \"\$$0\" \"\$$@\"'"
 
 test-vm: ## tests of the guest, and in it those that need a device
 	$(step) "guest"
@@ -147,6 +150,8 @@ test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: 
 	@GUEST=uml go test -tags softroce ./test/softroce
 	$(step) "the package's example in that guest"
 	@CGO_ENABLED=0 go test -tags device -exec $(uml) -run OnDevice ./ibv
+	$(step) "connections by librdmacm on rxe0"
+	@CGO_ENABLED=0 go test -tags device -exec $(without_siw) ./test/rdmacm
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(native_device_test)
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=1"

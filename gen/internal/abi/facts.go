@@ -35,6 +35,9 @@ type Facts struct {
 	Prefixes []string `json:"prefixes,omitzero"`
 	// Since is the release that each declaration appeared in, for SinceOf.
 	Since map[string]string `json:"since,omitempty"`
+	// StandIn tells that these are another system's facts, so that programs compile for
+	// a system that there are no facts of.
+	StandIn bool `json:"-"`
 	// LeftOut says what the headers have besides, and why it is no fact.
 	LeftOut []string `json:"-"`
 }

@@ -57,6 +57,10 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 	if len(targets) == 0 {
 		return nil, fmt.Errorf("generating package %s: no targets", opts.Package)
 	}
+	asked := len(targets)
+	if opts.Everywhere {
+		targets = append(slices.Clip(targets), opts.Import.others(targets)...)
+	}
 	outputs := make([]*output, len(targets))
 	left := make([][]LeftOut, len(targets))
 	over := overviewOf(targets)
@@ -82,7 +86,7 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 		return nil, err
 	}
 	if opts.LeftOut != nil {
-		for _, l := range slices.Concat(left...) {
+		for _, l := range slices.Concat(left[:asked]...) {
 			opts.LeftOut(l)
 		}
 	}

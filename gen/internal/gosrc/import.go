@@ -31,6 +31,56 @@ func (p *Import) scope(target *abi.Facts, words *words) (*scope, error) {
 	return nil, nil
 }
 
+// others are the targets of systems that the imported package has files for and this
+// one does not: that one may lack types there, and this one is to compile all the
+// same. They get the facts of the first system's, for the same processor.
+func (p *Import) others(targets []*abi.Facts) (more []*abi.Facts) {
+	if p == nil {
+		return nil
+	}
+	for _, theirs := range p.Facts {
+		if slices.ContainsFunc(targets, func(f *abi.Facts) bool { return f.GOOS == theirs.GOOS }) {
+			continue
+		}
+		stands := slices.IndexFunc(targets, func(f *abi.Facts) bool { return f.GOARCH == theirs.GOARCH && f.GOOS == targets[0].GOOS })
+		if stands < 0 {
+			continue
+		}
+		more = append(more, p.standIn(targets[stands], theirs))
+	}
+	return more
+}
+
+// standIn is a system's facts in place of another's. Types of the imported package
+// that it lacks there can only be pointed to.
+func (p *Import) standIn(facts, theirs *abi.Facts) *abi.Facts {
+	has := map[string]bool{}
+	for _, r := range theirs.Records {
+		has[recordKey(r)] = true
+	}
+	out := *facts
+	out.GOOS, out.Libc, out.StandIn = theirs.GOOS, theirs.Libc, true
+	out.Records = slices.Clone(facts.Records)
+	headers := p.headers()
+	for i, r := range out.Records {
+		if headers[r.Header] && !has[recordKey(r)] {
+			out.Records[i] = opaque(r)
+		}
+	}
+	return &out
+}
+
+// headers are those that the imported package is of, on any system.
+func (p *Import) headers() map[string]bool {
+	all := map[string]bool{}
+	for _, f := range p.Facts {
+		for _, h := range f.Headers {
+			all[h] = true
+		}
+	}
+	return all
+}
+
 // Redeclared is by Go name what a package declares although the imported one has a
 // declaration of it.
 type Redeclared struct {
@@ -72,19 +122,20 @@ func (p *Import) Redeclared(targets []*abi.Facts, withCalls bool) (Redeclared, e
 // imports finds what is declared here and in the imported package alike. A record
 // with pointers that is bytes to the collector here only is another Go type. Of
 // what has grown since, pointers are to the imported package's, which has all of
-// it; but what holds such a record itself is of the size that it has here.
+// it; but what holds such a record itself is of the size that it has here. Where
+// facts stand in for a system's, what the imported package has there is as good.
 func (s *scope) imports(from *scope) {
 	grown := map[string]bool{}
 	for _, r := range s.facts.Records {
 		key := recordKey(r)
 		theirs := from.records[key]
-		covered := theirs != nil && !theirs.Opaque && theirs.Covers(r)
-		scanned := covered && s.unscanned[key] && !from.unscanned[key] && from.holdsPointers(theirs)
+		covered := theirs != nil && !theirs.Opaque && theirs.Covers(r) || s.theirs[r.Header]
+		scanned := covered && theirs != nil && s.unscanned[key] && !from.unscanned[key] && from.holdsPointers(theirs)
 		switch {
 		case from.types[key] == "":
 		case r.Opaque || covered && !scanned:
 			s.imported[key] = from.types[key]
-			grown[key] = !r.Opaque && !r.Same(theirs)
+			grown[key] = !r.Opaque && (theirs == nil || !r.Same(theirs))
 		case !s.shipped[r.Header]:
 		case scanned:
 			s.redeclared.InUnion = append(s.redeclared.InUnion, from.types[key])
@@ -109,7 +160,8 @@ func (s *scope) imports(from *scope) {
 		theirs := enums[e.Key()]
 		switch {
 		case theirs == nil || theirs.Typedef != e.Typedef:
-		case theirs.Covers(e):
+			s.elsewhere[e] = s.theirs[e.Header]
+		case theirs.Covers(e) || s.theirs[e.Header]:
 			s.elsewhere[e] = true
 			if e.Name != "" {
 				s.imported[enumKey(e)] = from.types[enumKey(e)]
@@ -129,7 +181,7 @@ func (s *scope) imports(from *scope) {
 	}
 	for _, m := range s.facts.Macros {
 		switch value, ok := values[m.Name]; {
-		case ok && value == m.Value:
+		case ok && value == m.Value || s.theirs[m.Header]:
 			s.elsewhere[m] = true
 		case ok && s.shipped[m.Header]:
 			s.redeclared.Otherwise = append(s.redeclared.Otherwise, from.goName(m.Name))

@@ -52,9 +52,7 @@ func leaveOut(facts *abi.Facts, declare func(*abi.Facts) (*output, error)) (out 
 			r := one.record
 			at := placeOf(r)
 			left = append(left, LeftOut{What: at, Target: facts.Target(), Why: one.err})
-			rest.Records[slices.Index(rest.Records, r)] = &abi.Record{
-				Name: r.Name, Kind: r.Kind, Typedef: r.Typedef, Header: r.Header, Line: r.Line, Opaque: true,
-			}
+			rest.Records[slices.Index(rest.Records, r)] = opaque(r)
 		}
 		facts = &rest
 	}
@@ -67,4 +65,9 @@ func placeOf(r *abi.Record) string {
 		return r.Header + ": " + cName(r)
 	}
 	return fmt.Sprintf("%s:%d: %s", r.Header, r.Line, cName(r))
+}
+
+// opaque is a record that is declared only.
+func opaque(r *abi.Record) *abi.Record {
+	return &abi.Record{Name: r.Name, Kind: r.Kind, Typedef: r.Typedef, Header: r.Header, Line: r.Line, Opaque: true}
 }

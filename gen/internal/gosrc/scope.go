@@ -29,6 +29,9 @@ type scope struct {
 	imported   map[string]string // typeKey to the name that the imported package has for it
 	elsewhere  map[any]bool      // enumerations and macros that the imported package has
 	redeclared Redeclared
+	// theirs are the imported package's headers, where facts stand in for a system's:
+	// of their types, only those are declared that the package's own need.
+	theirs map[string]bool
 }
 
 // newScope names what the facts declare, one target of several. from is a package that may
@@ -71,10 +74,13 @@ func newScope(f *abi.Facts, w *words, from *Import, over *overview, withCalls bo
 		return nil, err
 	} else if theirs != nil {
 		s.path = from.Path
+		if f.StandIn {
+			s.theirs = from.headers()
+		}
 		s.imports(theirs)
 	}
 	for _, r := range f.Records {
-		if s.shipped[r.Header] && !r.Opaque && s.imported[recordKey(r)] == "" {
+		if s.shipped[r.Header] && !r.Opaque && s.imported[recordKey(r)] == "" && !s.theirs[r.Header] {
 			s.want(r)
 		}
 	}
