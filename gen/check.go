@@ -15,7 +15,8 @@ import (
 
 const aboutCheck = `Tells whether the Go files in a folder are what gen generate would write now, from
 the headers and from what is known already. It writes nothing. Where the files
-differ it prints a diff, - for what is there and + for what ought to be.
+differ it prints a diff, - for what is there and + for what ought to be. Flags that
+are not given are as they were when the files were written.
 
 The exit status is 0 if every byte agrees, 1 if the files differ or the headers
 contradict them, 2 if the arguments make no sense, and 3 if the two could not be
@@ -40,6 +41,9 @@ func runCheck(args []string, stdout io.Writer) error {
 	var in input
 	b, flags := in.bindingsFlags("check", aboutCheck)
 	if err := parseFlags(flags, args, stdout); err != nil {
+		return err
+	}
+	if err := b.recall(flags); err != nil {
 		return err
 	}
 	if err := b.check(in.header); err != nil {

@@ -28,6 +28,9 @@ were written from, ` + factsName + `:
   - headers that contradict it, a changed layout, value or prototype, are
     refused with a report.
 
+So is how they were written: the first line of each has the command, and flags that
+are not given, -header and -library among them, are as they were.
+
 So every machine writes the same bytes, whichever release it has installed. Where
 there are no headers, -facts FILE takes their place. Other headers of rdma-core go
 into packages of their own:
@@ -97,6 +100,9 @@ func runGenerate(args []string, stdout io.Writer) error {
 	var in input
 	b, flags := in.bindingsFlags("generate", aboutGenerate)
 	if err := parseFlags(flags, args, stdout); err != nil {
+		return err
+	}
+	if err := b.recall(flags); err != nil {
 		return err
 	}
 	if err := b.check(in.header); err != nil {
