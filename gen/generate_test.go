@@ -229,7 +229,7 @@ func TestGenerateFromFacts(t *testing.T) {
 	delete(want, factsName)
 	delete(got, factsName)
 	assert.Equal(t, want, got)
-	assert.ErrorContains(t, genFails(t, "generate", "-facts", file, "-o", byFacts), "is of infiniband/x.h, not of infiniband/verbs.h")
+	assert.ErrorContains(t, genFails(t, "generate", "-header", "infiniband/verbs.h", "-facts", file, "-o", byFacts), "is of infiniband/x.h, not of infiniband/verbs.h")
 }
 
 // Facts of FreeBSD's branch join those of Linux: what both have reads the same,
