@@ -32,19 +32,19 @@ const (
 	extendedOps   = ibv.QPExWithRDMAWrite
 	extendedFlags = ibv.WCExWithByteLen | ibv.WCExWithQPNum
 	extendedSends = 256
-	extendedRecvs = 4096
+	extendedRoom  = 1024
 )
 
-// extended is an Extended with what it is made of: a queue pair that is its own peer,
-// and another one that stays in INIT, whose receives complete on the extended queue.
+// extended is an Extended with what it is made of: two queue pairs, each its own peer.
+// What the second one writes completes on the extended queue.
 type extended struct {
 	Extended
-	sendCQ, recvCQ *ibv.CQ
-	loop, idle     *ibv.QP
-	poll           *ibv.ExtendedPoll
-	wcs            []ibv.ExtendedWC
-	fill           *ibv.RecvChain
-	mr             *ibv.MR
+	sendCQ, filledCQ *ibv.CQ
+	loop, filler     *ibv.QP
+	poll             *ibv.ExtendedPoll
+	wcs              []ibv.ExtendedWC
+	fill             *ibv.SendChain
+	mr               *ibv.MR
 }
 
 // Extended is nil where the provider knows no extended objects.
@@ -64,74 +64,84 @@ func (d *real) Extended() (*Extended, error) {
 }
 
 func (e *extended) open(d *real) (err error) {
-	const psn, rights = 1, ibv.AccessLocalWrite | ibv.AccessRemoteWrite
+	const rights = ibv.AccessLocalWrite | ibv.AccessRemoteWrite
 	if e.mr, err = d.pd.RegMR(d.buf, rights); err != nil {
 		return err
 	}
 	if e.sendCQ, err = d.ctx.CreateCQ(extendedSends); err != nil {
 		return err
 	}
-	if e.CQ, err = d.ctx.CreateCQEx(&ibv.CQInitAttrEx{CQE: extendedRecvs, WCFlags: uint64(extendedFlags)}); err != nil {
+	if e.CQ, err = d.ctx.CreateCQEx(&ibv.CQInitAttrEx{CQE: extendedRoom, WCFlags: uint64(extendedFlags)}); err != nil {
 		return err
 	}
-	e.recvCQ = e.CQ.CQ()
-	if e.loop, err = d.ctx.CreateQPEx(&ibv.QPInitAttrEx{
-		SendCQ: e.sendCQ, RecvCQ: e.sendCQ, QPType: ibv.QPTRC, PD: d.pd,
-		Cap:      ibv.QPCap{MaxSendWR: extendedSends, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
-		CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrSendOpsFlags, SendOpsFlags: uint64(extendedOps),
-	}); err != nil {
-		return err
-	}
-	attr, err := d.ctx.QueryPort(port)
-	if err != nil {
-		return err
-	}
-	gid, err := d.ctx.BestGID(port)
-	if err != nil {
-		return err
-	}
-	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
-	if err := errors.Join(e.loop.ToInit(port, rights),
-		e.loop.ToRTR(path, ibv.Peer{QPNum: e.loop.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}), e.loop.ToRTS(psn)); err != nil {
+	e.filledCQ = e.CQ.CQ()
+	if e.loop, err = d.looped(e.sendCQ, rights); err != nil {
 		return err
 	}
 	if e.QP, err = e.loop.Ex(); err != nil {
 		return err
 	}
-	if e.idle, err = d.pd.CreateQP(&ibv.QPInitAttr{
-		SendCQ: e.recvCQ, RecvCQ: e.recvCQ, QPType: ibv.QPTRC,
-		Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: extendedRecvs, MaxSendSGE: 1, MaxRecvSGE: 1},
-	}); err != nil {
-		return err
-	}
-	if err := e.idle.ToInit(port, ibv.AccessLocalWrite); err != nil {
+	if e.filler, err = d.looped(e.filledCQ, rights); err != nil {
 		return err
 	}
 	if e.poll, err = ibv.NewExtendedPoll(e.CQ, 0); err != nil {
 		return err
 	}
-	e.wcs, e.fill = make([]ibv.ExtendedWC, 64), d.fill
+	e.wcs = make([]ibv.ExtendedWC, 64)
 	e.SGE = e.mr.SGE(0, 64)
 	e.Addr, e.RKey = uint64(e.mr.Addr)+uint64(len(d.buf))/2, e.mr.RKey
-	e.SendRoom, e.CQRoom = extendedSends, extendedRecvs
+	if e.fill, err = ibv.NewSendChain(extendedSends, 1); err != nil {
+		return err
+	}
+	for i := range extendedSends {
+		if err := e.fill.SetRDMA(i, uint64(i), ibv.WRRDMAWrite, ibv.SendSignaled, e.SGE, e.Addr, e.RKey); err != nil {
+			return err
+		}
+	}
+	e.SendRoom, e.CQRoom = extendedSends, extendedRoom
 	e.TakeSends = func(n int) error { return d.poll(e.sendCQ, n) }
 	e.Complete, e.Drop = e.complete, e.drop
 	return nil
 }
 
-// complete posts receives and moves their queue to the error state and back.
+// looped makes an extended queue pair that is its own peer.
+func (d *real) looped(cq *ibv.CQ, rights ibv.AccessFlags) (*ibv.QP, error) {
+	const psn = 1
+	attr, err := d.ctx.QueryPort(port)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := d.ctx.BestGID(port)
+	if err != nil {
+		return nil, err
+	}
+	qp, err := d.ctx.CreateQPEx(&ibv.QPInitAttrEx{
+		SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, PD: d.pd,
+		Cap:      ibv.QPCap{MaxSendWR: extendedSends, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
+		CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrSendOpsFlags, SendOpsFlags: uint64(extendedOps),
+	})
+	if err != nil {
+		return nil, err
+	}
+	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
+	if err := errors.Join(qp.ToInit(port, rights), qp.ToRTR(path, ibv.Peer{QPNum: qp.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}), qp.ToRTS(psn)); err != nil {
+		return nil, errors.Join(err, qp.Close())
+	}
+	return qp, nil
+}
+
+// complete has n writes done, a queue full at a time.
 func (e *extended) complete(n int) error {
-	if accepted, err := e.fill.PostRange(e.idle, 0, n); err != nil {
-		return fmt.Errorf("%d of %d posted: %w", accepted, n, err)
+	for n > 0 {
+		k := min(n, extendedSends)
+		if accepted, err := e.fill.PostRange(e.filler, 0, k); err != nil {
+			return fmt.Errorf("%d of %d posted: %w", accepted, k, err)
+		}
+		// Soft-RoCE may write in a thread of the kernel's, which needs a processor too.
+		time.Sleep(flushing)
+		n -= k
 	}
-	if err := e.idle.ToErr(); err != nil {
-		return err
-	}
-	time.Sleep(flushing) // as in real.Complete
-	if err := e.idle.ToReset(); err != nil {
-		return err
-	}
-	return e.idle.ToInit(port, ibv.AccessLocalWrite)
+	return nil
 }
 
 func (e *extended) drop() error { return dropExtended(e.poll, e.wcs) }
@@ -151,12 +161,12 @@ func (e *extended) close() error {
 		return nil
 	}
 	var errs []error
-	for _, qp := range []*ibv.QP{e.loop, e.idle} {
+	for _, qp := range []*ibv.QP{e.loop, e.filler} {
 		if qp != nil {
 			errs = append(errs, qp.Close())
 		}
 	}
-	for _, cq := range []*ibv.CQ{e.sendCQ, e.recvCQ} {
+	for _, cq := range []*ibv.CQ{e.sendCQ, e.filledCQ} {
 		if cq != nil {
 			errs = append(errs, cq.Close())
 		}
