@@ -3,7 +3,9 @@
 package ibv
 
 import (
+	"encoding/binary"
 	"fmt"
+	"slices"
 	"syscall"
 	"unsafe"
 
@@ -23,13 +25,16 @@ type ExtendedPoll struct {
 }
 
 // read is where the provider has the function for a field, and where in a record
-// its result goes.
+// its result goes. That is stored as a whole register, so it writes over the number
+// beside it, of 32 bits too: the one behind it, or before it on a big-endian
+// processor. So they are read in an order in which that one comes later.
 type read struct {
 	field  WCFields
 	slot   uintptr
 	result uintptr
 }
 
+// reads is in the order of the results in a record.
 var reads = []read{
 	{WCFieldOpcode, unsafe.Offsetof(CQEx{}.ReadOpcode), unsafe.Offsetof(ExtendedWC{}.opcode)},
 	{WCFieldWCFlags, unsafe.Offsetof(CQEx{}.ReadWCFlags), unsafe.Offsetof(ExtendedWC{}.wcFlags)},
@@ -40,11 +45,30 @@ var reads = []read{
 	{WCFieldSLID, unsafe.Offsetof(CQEx{}.ReadSLID), unsafe.Offsetof(ExtendedWC{}.slid)},
 	{WCFieldSL, unsafe.Offsetof(CQEx{}.ReadSL), unsafe.Offsetof(ExtendedWC{}.sl)},
 	{WCFieldDLIDPathBits, unsafe.Offsetof(CQEx{}.ReadDLIDPathBits), unsafe.Offsetof(ExtendedWC{}.dlidPathBits)},
-	{WCFieldCompletionTS, unsafe.Offsetof(CQEx{}.ReadCompletionTS), unsafe.Offsetof(ExtendedWC{}.ts)},
-	{WCFieldWallclock, unsafe.Offsetof(CQEx{}.ReadCompletionWallclockNS), unsafe.Offsetof(ExtendedWC{}.wallclock)},
 	{WCFieldCVLAN, unsafe.Offsetof(CQEx{}.ReadCVLAN), unsafe.Offsetof(ExtendedWC{}.cvlan)},
 	{WCFieldFlowTag, unsafe.Offsetof(CQEx{}.ReadFlowTag), unsafe.Offsetof(ExtendedWC{}.flowTag)},
+	{WCFieldCompletionTS, unsafe.Offsetof(CQEx{}.ReadCompletionTS), unsafe.Offsetof(ExtendedWC{}.ts)},
+	{WCFieldWallclock, unsafe.Offsetof(CQEx{}.ReadCompletionWallclockNS), unsafe.Offsetof(ExtendedWC{}.wallclock)},
 	{WCFieldTMInfo, unsafe.Offsetof(CQEx{}.ReadTMInfo), unsafe.Offsetof(ExtendedWC{}.tmInfo)}, // which it fills itself
+}
+
+// bigEndian tells that a number's highest byte comes first in memory.
+var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
+
+// readInto is the call of fn, whose result goes to a place in a record.
+func readInto(fn, result uintptr) ccall.Read {
+	if bigEndian && result < unsafe.Offsetof(ExtendedWC{}.ts) {
+		result -= 4 // the register's lower half comes second
+	}
+	return ccall.Read{Fn: fn, Result: result}
+}
+
+// ordered is calls in the order in which none writes over another's result.
+func ordered(calls []ccall.Read) *ccall.Read {
+	if bigEndian {
+		slices.Reverse(calls)
+	}
+	return ccall.Reads(calls...)
 }
 
 // noAttr is what C wants to be told of a poll: nothing so far. Nobody writes it.
@@ -88,23 +112,22 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 		if fn == 0 {
 			return nil, act.invalid("the completion queue was created without %v", r.field)
 		}
-		call := ccall.Read{Fn: fn, Result: r.result}
 		switch r.field {
 		case WCFieldTMInfo:
 			p.poll.Fill, p.poll.FillAt = fn, r.result
 			continue
 		case WCFieldQPNum:
-			onFailure = append(onFailure, call)
+			onFailure = append(onFailure, readInto(fn, r.result))
 		}
-		onSuccess = append(onSuccess, call)
+		onSuccess = append(onSuccess, readInto(fn, r.result))
 	}
 	if unknown != 0 {
 		return nil, act.invalid("no field is known for %v", unknown)
 	}
 	if cq.ReadVendorErr != 0 {
-		onFailure = append(onFailure, ccall.Read{Fn: uintptr(cq.ReadVendorErr), Result: unsafe.Offsetof(ExtendedWC{}.vendorErr)})
+		onFailure = append(onFailure, readInto(uintptr(cq.ReadVendorErr), unsafe.Offsetof(ExtendedWC{}.vendorErr)))
 	}
-	p.poll.OnSuccess, p.poll.OnFailure = ccall.Reads(onSuccess...), ccall.Reads(onFailure...)
+	p.poll.OnSuccess, p.poll.OnFailure = ordered(onSuccess), ordered(onFailure)
 	return p, nil
 }
 

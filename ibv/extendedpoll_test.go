@@ -5,6 +5,7 @@ package ibv_test
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -58,7 +59,8 @@ func newExtendedPoll(t testing.TB, cq *ibv.CQEx, fields ibv.WCFields) *ibv.Exten
 }
 
 // Each field alone, all of them, and none: read once for each completion, in one
-// batch of C's, as wide as C has it, and nothing else is read or written.
+// batch of C's, as wide as C has it, whatever C leaves beyond that; and nothing else
+// is read, nor written behind the last completion.
 func TestExtendedPoll(t *testing.T) {
 	e := newExtended(t)
 	sets := []ibv.WCFields{0, allFields}
@@ -92,11 +94,6 @@ func TestExtendedPoll(t *testing.T) {
 					}
 					for _, f := range wcFields {
 						if fields&f.field == 0 {
-							if f.field == ibv.WCFieldWallclock {
-								require.Equal(t, time.Unix(0, 0), f.is(wc))
-							} else {
-								require.Zero(t, f.is(wc), f.call)
-							}
 							continue
 						}
 						want = append(want, f.call)
@@ -112,11 +109,27 @@ func TestExtendedPoll(t *testing.T) {
 					}
 					want = append(want, "end_poll")
 				}
-				require.Equal(t, want, e.names())
+				require.Equal(t, readsSorted(want), readsSorted(e.names()))
 				require.EqualValues(t, tt.there-n, e.call("extended_cq_left", 0))
 			})
 		}
 	}
+}
+
+// readsSorted is calls with those that read a completion in the order of their names:
+// it depends on the processor.
+func readsSorted(calls []string) []string {
+	isRead := func(name string) bool { return strings.HasPrefix(name, "read_") }
+	sorted := slices.Clone(calls)
+	for rest := sorted; len(rest) > 0; {
+		n := slices.IndexFunc(rest, func(name string) bool { return !isRead(name) })
+		if n < 0 {
+			n = len(rest)
+		}
+		slices.Sort(rest[:n])
+		rest = rest[min(n+1, len(rest)):]
+	}
+	return sorted
 }
 
 // Of a completion that failed, only what means something is read.
@@ -133,7 +146,7 @@ func TestExtendedPollOfFailures(t *testing.T) {
 	require.Equal(t, &ibv.CompletionError{WRID: 0x1122334455667702, Status: ibv.WCRNRRetryExcErr, VendorErr: 0x81000002, QPNum: 0x840002}, wcs[2].Err())
 	require.Zero(t, wcs[2].Opcode())
 	names := e.names()
-	require.Equal(t, []string{"next_poll", "read_qp_num", "read_vendor_err", "end_poll"}, names[len(names)-4:])
+	require.Equal(t, []string{"next_poll", "read_qp_num", "read_vendor_err", "end_poll"}, readsSorted(names)[len(names)-4:])
 	require.Equal(t, "completion of work request 0x1122334455667702: IBV_WC_RNR_RETRY_EXC_ERR (vendor error 0x81000002)", wcs[2].String())
 	require.Equal(t, "completion of work request 0x1122334455667700: IBV_WC_SUCCESS", wcs[0].String())
 	require.Equal(t, "<nil>", (*ibv.ExtendedWC)(nil).String())

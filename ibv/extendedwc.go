@@ -54,8 +54,8 @@ func joined(list, word string) string {
 	return list + "|" + word
 }
 
-// ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it does not read
-// is 0, or what was there before. Of a completion that failed, only WRID, Status,
+// ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it was not asked to
+// read means nothing. Of a completion that failed, only WRID, Status,
 // VendorErr and QPNum mean anything, the last if it is read.
 type ExtendedWC struct {
 	compMask uint32
@@ -64,10 +64,14 @@ type ExtendedWC struct {
 	// WRID is the work request's number.
 	WRID uint64
 
-	// What C's functions returned, in registers: beyond the width of the result, there
-	// may be anything.
-	opcode, wcFlags, byteLen, imm, qpNum, srcQP                      uint64
-	vendorErr, ts, wallclock, slid, sl, dlidPathBits, cvlan, flowTag uint64
+	// What C's functions returned, in their order. What one returns is stored as the
+	// whole register, of which C defines only so many bits: see [read].
+	_                                           uint32
+	opcode, wcFlags, byteLen, imm, qpNum, srcQP uint32
+	slid, sl, dlidPathBits, cvlan, flowTag      uint32
+	vendorErr                                   uint32
+	_                                           uint32
+	ts, wallclock                               uint64
 
 	tmInfo WCTMInfo
 }
@@ -101,33 +105,33 @@ func (s *ExtendedWC) Opcode() WCOpcode { return WCOpcode(s.opcode) }
 // completion that did, and of no other.
 //
 // C: ibv_wc_read_vendor_err
-func (s *ExtendedWC) VendorErr() uint32 { return uint32(s.vendorErr) }
+func (s *ExtendedWC) VendorErr() uint32 { return s.vendorErr }
 
 // ByteLen is how many bytes were received; [WCFieldByteLen].
 //
 // C: ibv_wc_read_byte_len
-func (s *ExtendedWC) ByteLen() uint32 { return uint32(s.byteLen) }
+func (s *ExtendedWC) ByteLen() uint32 { return s.byteLen }
 
 // ImmData is the sender's immediate data, if WCFlags has WCWithImm; [WCFieldImm].
 //
 // C: ibv_wc_read_imm_data
-func (s *ExtendedWC) ImmData() BE32 { return BE32(uint32(s.imm)) }
+func (s *ExtendedWC) ImmData() BE32 { return BE32(s.imm) }
 
 // InvalidatedRKey is the key that the sender has made invalid, if WCFlags has
 // WCWithInv; [WCFieldImm].
 //
 // C: ibv_wc_read_invalidated_rkey
-func (s *ExtendedWC) InvalidatedRKey() uint32 { return uint32(s.imm) }
+func (s *ExtendedWC) InvalidatedRKey() uint32 { return s.imm }
 
 // QPNum is the queue pair; [WCFieldQPNum].
 //
 // C: ibv_wc_read_qp_num
-func (s *ExtendedWC) QPNum() uint32 { return uint32(s.qpNum) }
+func (s *ExtendedWC) QPNum() uint32 { return s.qpNum }
 
 // SrcQP is the queue pair that sent the message, on UD; [WCFieldSrcQP].
 //
 // C: ibv_wc_read_src_qp
-func (s *ExtendedWC) SrcQP() uint32 { return uint32(s.srcQP) }
+func (s *ExtendedWC) SrcQP() uint32 { return s.srcQP }
 
 // WCFlags says what else there is; [WCFieldWCFlags].
 //
@@ -137,7 +141,7 @@ func (s *ExtendedWC) WCFlags() WCFlags { return WCFlags(s.wcFlags) }
 // SLID is the LID of the port that sent the message, on UD; [WCFieldSLID].
 //
 // C: ibv_wc_read_slid
-func (s *ExtendedWC) SLID() uint32 { return uint32(s.slid) }
+func (s *ExtendedWC) SLID() uint32 { return s.slid }
 
 // SL is the message's service level, on UD; [WCFieldSL].
 //
@@ -170,7 +174,7 @@ func (s *ExtendedWC) CVLAN() uint16 { return uint16(s.cvlan) }
 // [WCFieldFlowTag].
 //
 // C: ibv_wc_read_flow_tag
-func (s *ExtendedWC) FlowTag() uint32 { return uint32(s.flowTag) }
+func (s *ExtendedWC) FlowTag() uint32 { return s.flowTag }
 
 // TMInfo is the tag of a message for tag matching, and the sender's number;
 // [WCFieldTMInfo].
