@@ -196,7 +196,7 @@ func (b *Batch) Err() error { return b.ready(0, len(b.steps)) }
 // work request has been polled. The calls of other goroutines to the same queue
 // pair, by batches or PostSend, wait for a moment in C.
 //
-// C: ibv_wr_start, ibv_wr_complete, ibv_wr_abort; the last is never needed, for a batch is whole before it starts
+// C: ibv_wr_start, ibv_wr_complete, ibv_wr_abort; a batch is whole before it starts, so ibv_wr_abort is never needed
 func (b *Batch) Post() (accepted int, err error) { return b.PostRange(0, len(b.steps)) }
 
 // PostRange is Post for the work requests from first on and before end. Those

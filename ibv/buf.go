@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"syscall"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // AllocBuf allocates memory of the kind that the provider likes best, or, with a
@@ -25,18 +27,24 @@ func (pd *PD) AllocBuf(size int) (buf *Buf, memory []byte, err error) {
 		return nil, nil, act.from(err)
 	}
 	// Safe: C says that size bytes are there, until Close.
-	return *out, unsafe.Slice(pointerTo[byte](address), size), nil
+	return *out, unsafe.Slice(clib.At[byte](address), size), nil
 }
 
 // Close frees the memory. The regions of it must be closed before; the protection
 // domain, afterwards.
 //
 // C: ibv_free_buf(3)
-func (buf *Buf) Close() error { return bufAction("free a buffer").from(cFreeBuf(buf)) }
+func (buf *Buf) Close() error {
+	act := bufAction("free a buffer")
+	if buf == nil {
+		return act.invalid("the buffer is missing")
+	}
+	return act.from(cFreeBuf(buf))
+}
 
 // RegBufMR registers memory, or a part of it, that [PD.AllocBuf] of the same
-// protection domain gave out with buf. The caller closes the region, before buf. It may
-// be called from any goroutine.
+// protection domain gave out with buf. The caller closes the region, before buf.
+// It may be called from any goroutine.
 //
 // C: ibv_reg_buf_mr(3)
 func (pd *PD) RegBufMR(buf *Buf, memory []byte, access AccessFlags) (*MR, error) {
@@ -56,8 +64,12 @@ func (pd *PD) RegBufMR(buf *Buf, memory []byte, access AccessFlags) (*MR, error)
 //
 // C: ibv_export_buf_dmabuf_fd(3)
 func (buf *Buf) ExportDMABufFD() (int, error) {
+	act := bufAction("export a buffer as a DMA-buf")
+	if buf == nil {
+		return -1, act.invalid("the buffer is missing")
+	}
 	fd, err := cExportBufDMABufFD(buf)
-	return int(fd), bufAction("export a buffer as a DMA-buf").from(err)
+	return int(fd), act.from(err)
 }
 
 // bufAction is an action on a buffer, which does not say what device it is of.

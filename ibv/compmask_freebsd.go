@@ -2,7 +2,7 @@ package ibv
 
 // check refuses what FreeBSD's inline function refuses: members that its header
 // does not know.
-func (s *CQInitAttrEx) check(act action) error {
+func (s *CQInitAttrEx) check(_ *Context, act action) error {
 	if unknown := s.CompMask &^ CQInitAttrMaskFlags; unknown != 0 {
 		return act.invalid("CompMask has %v, which this system does not know", unknown)
 	}

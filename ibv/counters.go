@@ -4,6 +4,7 @@ package ibv
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 	"unsafe"
 )
@@ -16,9 +17,6 @@ import (
 func (ctx *Context) CreateCounters(attr CountersInitAttr) (*Counters, error) {
 	act := ctx.action("create counters", sizeHints)
 	fn := VerbsContextCreateCountersFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCounters)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	c := new(CountersInitAttr)
 	*c = attr
 	counters, err := fn.call(ctx, c)
@@ -37,9 +35,6 @@ func (s *Counters) AttachPointFlow(attr CounterAttachAttr, flow *Flow) error {
 		syscall.EBUSY:  "a flow has the set already",
 	})
 	fn := VerbsContextAttachCountersPointFlowFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.AttachCountersPointFlow)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	c := new(CounterAttachAttr)
 	*c = attr
 	return act.from(fn.call(s, c, flow))
@@ -54,10 +49,10 @@ func (s *Counters) Read(values []uint64, flags ReadCountersFlags) error {
 	act := s.Context.action("read counters", map[syscall.Errno]string{
 		syscall.EINVAL: "more places are read than there are, or nothing is attached",
 	})
-	fn := VerbsContextReadCountersFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ReadCounters)))
-	if fn == 0 {
-		return act.unsupported()
+	if uint64(len(values)) > math.MaxUint32 {
+		return act.invalid("no set has so many places")
 	}
+	fn := VerbsContextReadCountersFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ReadCounters)))
 	return act.from(fn.call(s, unsafe.SliceData(values), uint32(len(values)), uint32(flags)))
 }
 
@@ -67,9 +62,6 @@ func (s *Counters) Read(values []uint64, flags ReadCountersFlags) error {
 func (s *Counters) Close() error {
 	act := s.Context.action("destroy counters", closeHints)
 	fn := VerbsContextDestroyCountersFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyCounters)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 

@@ -14,13 +14,13 @@ func (ctx *Context) CreateCQEx(attr *CQInitAttrEx) (*CQEx, error) {
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}
-	if err := attr.check(act); err != nil {
+	if attr.Channel != nil && attr.Channel.Context != ctx {
+		return nil, act.invalid("the completion channel belongs to a different context")
+	}
+	if err := attr.check(ctx, act); err != nil {
 		return nil, err
 	}
 	fn := VerbsContextCreateCQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCQEx)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	c := new(CQInitAttrEx)
 	*c = *attr
 	cq, err := fn.call(ctx, c)

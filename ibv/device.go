@@ -88,6 +88,9 @@ type fault struct {
 // C: ibv_open_device(3)
 func (d *Device) Open() (*Context, error) {
 	act := action{op: fmt.Sprintf("open RDMA device %q", d)}
+	if err := d.check(act); err != nil {
+		return nil, err
+	}
 	// libibverbs keeps the device for as long as the context lives.
 	ctx, err := cOpenDevice(d)
 	if err == nil {
@@ -102,6 +105,14 @@ func (d *Device) Open() (*Context, error) {
 		return nil, act.because(f.errno, "%s", f.text)
 	}
 	return nil, act.from(err)
+}
+
+// check refuses no device, which C would follow.
+func (d *Device) check(act action) error {
+	if d == nil {
+		return act.invalid("the device is missing")
+	}
+	return nil
 }
 
 // Open opens the device of that name; "" is the first device that has an

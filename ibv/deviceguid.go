@@ -7,6 +7,10 @@ import "fmt"
 //
 // C: ibv_get_device_guid(3)
 func (d *Device) GUID() (BE64, error) {
+	act := action{op: fmt.Sprintf("find the GUID of RDMA device %q", d)}
+	if err := d.check(act); err != nil {
+		return 0, err
+	}
 	guid, err := cGetDeviceGUID(d)
-	return guid, action{op: fmt.Sprintf("find the GUID of RDMA device %q", d)}.from(err)
+	return guid, act.from(err)
 }

@@ -13,6 +13,9 @@ import (
 // C: ibv_get_device_index(3)
 func (d *Device) Index() (int, error) {
 	act := action{op: fmt.Sprintf("find the number of RDMA device %q", d)}
+	if err := d.check(act); err != nil {
+		return 0, err
+	}
 	index, err := cGetDeviceIndex(d)
 	if err == nil && index < 0 {
 		return 0, act.because(syscall.EOPNOTSUPP, "the kernel does not number RDMA devices")

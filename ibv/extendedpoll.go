@@ -13,8 +13,8 @@ import (
 )
 
 // ExtendedPoll polls an extended completion queue, and reads of each completion
-// what was asked for. Any number of goroutines may use one at a time, each with
-// memory of its own for the completions.
+// what was asked for. [NewExtendedPoll] makes one. Any number of goroutines may use
+// it at the same time, each with memory of its own for the completions.
 type ExtendedPoll struct {
 	_ noCopy
 
@@ -172,6 +172,9 @@ func (p *ExtendedPoll) pollSingly(into []ExtendedWC) (int, error) {
 
 // failed is what it means that C has ended a poll of n.
 func (p *ExtendedPoll) failed(n int, result, errno int32) (int, error) {
+	if p.cq == nil {
+		return n, action{op: "poll extended completion queue"}.invalid("nobody has made this poll: NewExtendedPoll does")
+	}
 	act := p.cq.Context.action("poll extended completion queue", nil)
 	switch why := reason(result, errno); why {
 	case syscall.ENOENT:

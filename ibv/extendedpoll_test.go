@@ -228,6 +228,15 @@ func TestExtendedPollFails(t *testing.T) {
 	}
 }
 
+// What nobody has made asks C for nothing.
+func TestExtendedPollZero(t *testing.T) {
+	var p ibv.ExtendedPoll
+	n, err := p.Poll(make([]ibv.ExtendedWC, 1))
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "NewExtendedPoll")
+	require.Zero(t, n)
+}
+
 func TestExtendedPollWithoutRoom(t *testing.T) {
 	e := newExtended(t)
 	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields)

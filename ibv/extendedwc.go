@@ -54,9 +54,9 @@ func joined(list, word string) string {
 	return list + "|" + word
 }
 
-// ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it was not asked to
-// read means nothing. Of a completion that failed, only WRID, Status,
-// VendorErr and QPNum mean anything, the last if it is read.
+// ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it was not asked
+// to read means nothing. Of a completion that failed, only WRID, Status, VendorErr
+// and QPNum mean anything, the last if it is read.
 type ExtendedWC struct {
 	compMask uint32
 	// Status says whether the work succeeded, and how it failed.
@@ -76,7 +76,8 @@ type ExtendedWC struct {
 	tmInfo WCTMInfo
 }
 
-// Err is nil for a success, and a *CompletionError otherwise.
+// Err is nil for a success, and a *CompletionError otherwise, whose QPNum means
+// something if it was read: see [WCFieldQPNum].
 func (s *ExtendedWC) Err() error {
 	if s.Status == WCSuccess {
 		return nil

@@ -94,7 +94,10 @@ func (s *flowSpec) check(act action, i int) error {
 		return act.invalid("specification %d has a Size of %d: its struct has %d bytes", i, size, s.size)
 	}
 	typ := s.header().Type
-	if len(s.types) == 0 && typ != 0 {
+	switch untyped := len(s.types) == 0; {
+	case untyped && typ != 0 && s.given().Size == 0:
+		return act.invalid("specification %d has no Size", i)
+	case untyped && typ != 0:
 		return nil
 	}
 	for _, t := range s.types {

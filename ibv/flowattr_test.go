@@ -76,6 +76,8 @@ func TestWrongFlowSpecifications(t *testing.T) {
 	long.Hdr().Type, long.Hdr().Size = ibv.FlowSpecTypeEth, uint16(unsafe.Sizeof(long)+1)
 	var untyped ibv.FlowSpec
 	untyped.Hdr().Size = 8
+	var unsized ibv.FlowSpec
+	unsized.Hdr().Type = ibv.FlowSpecTypeEth
 	var many [256]ibv.FlowSpecification
 	for i := range many {
 		many[i] = &ibv.FlowSpecActionDrop{}
@@ -93,6 +95,7 @@ func TestWrongFlowSpecifications(t *testing.T) {
 		{[]ibv.FlowSpecification{&nothing}, "has the type FlowSpecType(0)"},
 		{[]ibv.FlowSpecification{&long}, "has a Size of 89: its struct has 88 bytes"},
 		{[]ibv.FlowSpecification{&untyped}, "has the type FlowSpecType(0)"},
+		{[]ibv.FlowSpecification{&unsized}, "specification 0 has no Size"},
 		{many[:], "there are 256 specifications"},
 	} {
 		attr, err := ibv.NewFlowAttr(ibv.FlowAttr{}, tt.specs...)

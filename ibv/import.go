@@ -15,18 +15,31 @@ var importHints = map[syscall.Errno]string{
 }
 
 // ImportDevice makes a context of another context's file, Context.CmdFD, which
-// must be a duplicate: dup(2)'s, or one that another process sent. What the kernel
-// has there, both can use. The context owns the file, and closes it with itself.
-// When it fails, the library may or may not have closed the file, depending on
-// how far it came. The caller closes the context. It may be called from any goroutine.
+// must be a duplicate: dup(2)'s, or one that another process sent. What the
+// kernel has there, both can use. The context owns the file, and closes it with
+// itself. When it fails, the library may or may not have closed the file,
+// depending on how far it came. The caller closes the context. It may be called
+// from any goroutine.
 //
 // C: ibv_import_device(3)
 func ImportDevice(cmdFD int) (*Context, error) {
-	ctx, err := cImportDevice(int32(cmdFD))
-	return ctx, action{op: fmt.Sprintf("import the RDMA device of file %d", cmdFD), hints: map[syscall.Errno]string{
+	act := action{op: fmt.Sprintf("import the RDMA device of file %d", cmdFD), hints: map[syscall.Errno]string{
 		syscall.EOPNOTSUPP: importHints[syscall.EOPNOTSUPP],
 		syscall.EINVAL:     "the file is not that of a context",
-	}}.from(err)
+	}}
+	if err := act.checkFile(cmdFD); err != nil {
+		return nil, err
+	}
+	ctx, err := cImportDevice(int32(cmdFD))
+	return ctx, act.from(err)
+}
+
+// checkFile refuses what C's int would make another file of.
+func (a action) checkFile(fd int) error {
+	if int(int32(fd)) != fd {
+		return a.because(syscall.EBADF, "files have no such numbers")
+	}
+	return nil
 }
 
 // ImportPD gives the protection domain that the context's file has under a handle,

@@ -38,14 +38,17 @@ func (pd *PD) RegDMABufMR(offset, length, iova uint64, fd int, access AccessFlag
 		syscall.EBADF:  "the file is not open",
 		syscall.EINVAL: "the file is no DMA-buf, or too short, or offset and iova differ within their pages",
 	})
+	if err := act.checkFile(fd); err != nil {
+		return nil, err
+	}
 	mr, err := cRegDMABufMR(pd, offset, length, iova, int32(fd), access)
 	return mr, act.from(err)
 }
 
 // AllocNullMR makes a region without memory: what the device writes to it is
-// dropped, what it reads from it is zeros. Only its LKey is for use, at any address
-// and for any length; [MR.Bytes] and [MR.SGE] are not. The caller closes it. It may be
-// called from any goroutine.
+// dropped, what it reads from it is zeros. Only its LKey is for use, at any
+// address and for any length; [MR.Bytes] and [MR.SGE] are not. The caller closes
+// it. It may be called from any goroutine.
 //
 // C: ibv_alloc_null_mr(3)
 func (pd *PD) AllocNullMR() (*MR, error) {

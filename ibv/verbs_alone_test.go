@@ -268,9 +268,18 @@ func TestRefusedVerbs(t *testing.T) {
 		func() error { return errorOf(pd.RegBufMR(nil, make([]byte, 1), 1)) },
 		func() error { return errorOf(pd.RegBufMR(new(ibv.Buf), nil, 1)) },
 		func() error { return (&ibv.QP{Context: ctx}).SetECE(nil) },
+		func() error { return errorOf((*ibv.Device)(nil).Open()) },
+		func() error { return errorOf((*ibv.Device)(nil).GUID()) },
+		func() error { return errorOf((*ibv.Device)(nil).Index()) },
+		func() error { return (*ibv.Buf)(nil).Close() },
+		func() error { return errorOf((*ibv.Buf)(nil).ExportDMABufFD()) },
 		func() error { _, _, err := ctx.ResolveEthL2(nil); return err },
 	} {
 		require.ErrorIs(t, call(), syscall.EINVAL, "call %d", i)
+	}
+	for _, fd := range []int{1 << 32, math.MinInt32 - 1} {
+		require.ErrorIs(t, errorOf(ibv.ImportDevice(fd)), syscall.EBADF)
+		require.ErrorIs(t, errorOf(pd.RegDMABufMR(0, 1, 0, fd, 1)), syscall.EBADF)
 	}
 	require.Empty(t, r.Calls())
 

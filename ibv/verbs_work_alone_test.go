@@ -263,6 +263,13 @@ func TestPostToWorkQueue(t *testing.T) {
 	bad, err = wq.Post(nil)
 	require.NoError(t, err)
 	require.Nil(t, bad)
+	wq.PostRecv = 0 // as mana leaves it
+	bad, err = wq.Post(&wrs[0])
+	require.ErrorIs(t, err, syscall.EOPNOTSUPP)
+	require.Same(t, &wrs[0], bad)
+	bad, err = wq.Post(nil)
+	require.NoError(t, err)
+	require.Nil(t, bad)
 	require.Empty(t, r.Calls())
 }
 
@@ -311,6 +318,9 @@ func TestWorkThatMakesNoSense(t *testing.T) {
 		{errorOf(ctx.CreateCQWithChannel(1, 0, channel2, 0)), "different context"},
 		{cq.Resize(0), "cannot have 0 entries"},
 		{errorOf(ctx.CreateCQEx(nil)), "attributes are missing"},
+		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{Channel: channel2})), "the completion channel belongs to a different context"},
+		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{CompMask: ibv.CQInitAttrMaskPD})), "ParentDomain, which is nil"},
+		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{CompMask: ibv.CQInitAttrMaskPD, ParentDomain: pd2})), "ParentDomain, which is nil or belongs to a different context"},
 		{errorOf(ctx.CreateSRQEx(nil)), "attributes are missing"},
 		{createSRQ(ibv.SRQInitAttrEx{CompMask: ibv.SRQInitAttrPD}), "PD, which is nil"},
 		{createSRQ(ibv.SRQInitAttrEx{CompMask: ibv.SRQInitAttrPD, PD: pd2}), "PD, which is nil or belongs to a different context"},

@@ -27,9 +27,6 @@ func (ctx *Context) CreateWQ(attr *WQInitAttr) (*WQ, error) {
 		return nil, act.invalid("PD and CQ belong to a different context")
 	}
 	fn := VerbsContextCreateWQFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateWQ)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	// Found before, so that there is no queue that lacks something.
 	if err := canFinishWQ(); err != nil {
 		return nil, act.from(err)
@@ -60,9 +57,6 @@ func (s *WQ) Modify(attr *WQAttr) error {
 		return act.invalid("attributes are missing")
 	}
 	fn := VerbsContextModifyWQFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyWQ)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	c := new(WQAttr)
 	*c = *attr
 	if err := fn.call(s, c); err != nil {
@@ -80,18 +74,19 @@ func (s *WQ) Modify(attr *WQAttr) error {
 func (s *WQ) Close() error {
 	act := s.action("destroy", closeHints)
 	fn := VerbsContextDestroyWQFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyWQ)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 
 // Post posts the list of receive work requests that starts at wr to the work
-// queue. In everything else it is like [QP.PostRecv]. (C's member of that name
-// has the function, so the method has another.)
+// queue. In everything else it is like [QP.PostRecv]. A provider without such
+// posts, as mana is, is syscall.EOPNOTSUPP, and bad is wr. (C's member of that
+// name has the function, so the method has another.)
 //
-// C: ibv_post_wq_recv(3)
+// C: ibv_post_wq_recv(3); a provider without the function is an error, where C's program ends
 func (s *WQ) Post(wr *RecvWR) (bad *RecvWR, err error) {
+	if s.PostRecv == 0 && wr != nil {
+		return wr, s.action("post receive to", nil).failed(syscall.EOPNOTSUPP)
+	}
 	// Safe: as in QP.PostRecv.
 	p, err := ccall.PostFrom(uintptr(s.PostRecv), unsafe.Pointer(s), unsafe.Pointer(wr), nil, wqRecvFromRefused)
 	return (*RecvWR)(p), err
