@@ -17,9 +17,6 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) error {
 		syscall.EINVAL: "it has no completion channel: see Context.CreateCQWithChannel",
 	})
 	fn := cq.Context.Ops.ReqNotifyCQ
-	if fn == 0 {
-		return act.unsupported()
-	}
 	only := int32(0)
 	if solicitedOnly {
 		only = 1

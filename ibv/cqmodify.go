@@ -18,9 +18,6 @@ func (cq *CQ) Modify(attr ModifyCQAttr) error {
 		syscall.EINVAL: "AttrMask has a bit that the device does not know, or a value is above what it can do",
 	})
 	fn := VerbsContextModifyCQFunc(cq.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyCQ)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	c := new(ModifyCQAttr)
 	*c = attr
 	return act.from(fn.call(cq, c))

@@ -23,9 +23,6 @@ func (qp *QP) CreateFlow(attr *FlowAttr) (*Flow, error) {
 		return nil, act.invalid("attributes are missing")
 	}
 	fn := VerbsContextIbvCreateFlowFunc(qp.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvCreateFlow)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	flow, err := fn.call(qp, attr)
 	return flow, act.from(err)
 }
@@ -36,9 +33,6 @@ func (qp *QP) CreateFlow(attr *FlowAttr) (*Flow, error) {
 func (s *Flow) Close() error {
 	act := s.Context.action("destroy flow", closeHints)
 	fn := VerbsContextIbvDestroyFlowFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvDestroyFlow)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 

@@ -25,9 +25,6 @@ func (ctx *Context) CreateFlowActionESP(attr *FlowActionESPAttr, keymat *FlowAct
 		return nil, act.invalid("attributes are missing")
 	}
 	fn := VerbsContextCreateFlowActionESPFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateFlowActionESP)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	var flowAction *FlowAction
 	err := attr.with(keymat, replay, func(c *FlowActionESPAttr) (err error) {
 		flowAction, err = fn.call(ctx, c)
@@ -47,9 +44,6 @@ func (s *FlowAction) ModifyESP(attr *FlowActionESPAttr, keymat *FlowActionESPKey
 		return act.invalid("attributes are missing")
 	}
 	fn := VerbsContextModifyFlowActionESPFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyFlowActionESP)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(attr.with(keymat, replay, func(c *FlowActionESPAttr) error { return fn.call(s, c) }))
 }
 
@@ -59,9 +53,6 @@ func (s *FlowAction) ModifyESP(attr *FlowActionESPAttr, keymat *FlowActionESPKey
 func (s *FlowAction) Close() error {
 	act := s.Context.action("destroy action of flows", closeHints)
 	fn := VerbsContextDestroyFlowActionFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyFlowAction)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 

@@ -39,9 +39,6 @@ func (ctx *Context) createQPEx(act action, attr *QPInitAttrEx) (*QP, error) {
 		return qp, act.from(err)
 	}
 	fn := VerbsContextCreateQPExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateQPEx)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	qp, err := fn.call(ctx, attr)
 	return qp, act.from(err)
 }

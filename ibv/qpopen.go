@@ -22,9 +22,6 @@ func (ctx *Context) OpenQP(attr *QPOpenAttr) (*QP, error) {
 		return nil, act.invalid("CompMask names XRCD, which is nil or belongs to a different context")
 	}
 	fn := VerbsContextOpenQPFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenQP)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	c := new(QPOpenAttr)
 	*c = *attr
 	qp, err := fn.call(ctx, c)

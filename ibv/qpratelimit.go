@@ -18,9 +18,6 @@ func (qp *QP) ModifyRateLimit(attr QPRateLimitAttr) error {
 		syscall.EINVAL: "the rate is outside the device's limits, or the queue pair is not in RTS",
 	})
 	fn := VerbsContextModifyQPRateLimitFunc(qp.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyQPRateLimit)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	c := new(QPRateLimitAttr)
 	*c = attr
 	return act.from(fn.call(qp, c))

@@ -26,9 +26,6 @@ func (ctx *Context) CreateRWQIndTable(wqs []*WQ) (*RWQIndTable, error) {
 		}
 	}
 	fn := VerbsContextCreateRWQIndTableFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateRWQIndTable)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	c := &RWQIndTableInitAttr{LogIndTblSize: uint32(bits.TrailingZeros(uint(len(wqs)))), IndTbl: unsafe.SliceData(wqs)}
 	table, err := fn.call(ctx, c)
 	return table, act.from(err)
@@ -41,9 +38,6 @@ func (ctx *Context) CreateRWQIndTable(wqs []*WQ) (*RWQIndTable, error) {
 func (s *RWQIndTable) Close() error {
 	act := s.Context.action("destroy indirection table of work queues", closeHints)
 	fn := VerbsContextDestroyRWQIndTableFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyRWQIndTable)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 

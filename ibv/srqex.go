@@ -51,9 +51,6 @@ func (ctx *Context) createSRQEx(act action, attr *SRQInitAttrEx) (*SRQ, error) {
 		return srq, act.from(err)
 	}
 	fn := VerbsContextCreateSRQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateSRQEx)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	srq, err := fn.call(ctx, attr)
 	return srq, act.from(err)
 }
@@ -73,9 +70,6 @@ func (srq *SRQ) Num() (uint32, error) {
 		syscall.EINVAL: "only those for XRC have one",
 	})
 	fn := VerbsContextGetSRQNumFunc(srq.Context.operation(unsafe.Offsetof(VerbsContext{}.GetSRQNum)))
-	if fn == 0 {
-		return 0, act.unsupported()
-	}
 	num := new(uint32)
 	if err := fn.call(srq, num); err != nil {
 		return 0, act.from(err)

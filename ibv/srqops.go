@@ -27,7 +27,7 @@ func (srq *SRQ) PostOps(op *OpsWR) (bad *OpsWR, err error) {
 	})
 	fn := VerbsContextPostSRQOpsFunc(srq.Context.operation(unsafe.Offsetof(VerbsContext{}.PostSRQOps)))
 	if fn == 0 {
-		return op, act.unsupported()
+		return op, act.failed(syscall.EOPNOTSUPP)
 	}
 	// A number, for a provider may leave anything there.
 	out := new(uintptr)

@@ -21,9 +21,6 @@ func (ctx *Context) OpenXRCD(attr XRCDInitAttr) (*XRCD, error) {
 		syscall.EBADF:  "FD is no open file",
 	})
 	fn := VerbsContextOpenXRCDFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenXRCD)))
-	if fn == 0 {
-		return nil, act.unsupported()
-	}
 	c := new(XRCDInitAttr)
 	*c = attr
 	xrcd, err := fn.call(ctx, c)
@@ -36,9 +33,6 @@ func (ctx *Context) OpenXRCD(attr XRCDInitAttr) (*XRCD, error) {
 func (s *XRCD) Close() error {
 	act := s.Context.action("close XRC domain", closeHints)
 	fn := VerbsContextCloseXRCDFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.CloseXRCD)))
-	if fn == 0 {
-		return act.unsupported()
-	}
 	return act.from(fn.call(s))
 }
 
