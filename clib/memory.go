@@ -5,6 +5,8 @@ import (
 	"strings"
 	"syscall"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // At is the pointer that an address of C's is. What is there must be a T and not in the Go heap, unless a pointer keeps it
@@ -19,18 +21,7 @@ func At[T any](address uintptr) *T {
 }
 
 // Text copies the string at an address of C's, up to its NUL. NULL is "".
-func Text(address uintptr) string {
-	if address == 0 {
-		return ""
-	}
-	start := At[byte](address)
-	n := 0
-	// Safe: C promises a NUL, and nothing behind it is read.
-	for *(*byte)(unsafe.Add(unsafe.Pointer(start), n)) != 0 {
-		n++
-	}
-	return strings.Clone(unsafe.String(start, n))
-}
+func Text(address uintptr) string { return dl.Text(address) }
 
 // String copies text into memory of Go's that C can read as a string, a NUL at its end. A NUL within is an error, because
 // C would read the text up to there.

@@ -47,7 +47,7 @@ func (ctx *Context) asksTable(typ QPType, mask QPAttrMask) bool {
 // provider is the name of the library that drives the device, such as mlx5 of
 // libmlx5-rdmav34.so; "" if it is not in a library of such a name.
 func (ctx *Context) provider() string {
-	name, isLibrary := strings.CutPrefix(filepath.Base(dl.ObjectOf(uintptr(ctx.Ops.PostSend))), "lib")
+	name, isLibrary := strings.CutPrefix(filepath.Base(dl.FileOf(uintptr(ctx.Ops.PostSend))), "lib")
 	if !isLibrary {
 		return ""
 	}

@@ -6,6 +6,8 @@ import (
 	"runtime"
 	"sync"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // registered keeps the memory of open memory regions reachable, so that the
@@ -67,5 +69,5 @@ func (mr *MR) Bytes() []byte {
 		return nil
 	}
 	// Safe: these are the bytes that were registered, and their owner keeps them.
-	return unsafe.Slice(pointerTo[byte](mr.Addr), mr.Length)
+	return unsafe.Slice(clib.At[byte](mr.Addr), mr.Length)
 }

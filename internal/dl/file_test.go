@@ -21,6 +21,8 @@ func TestFileOf(t *testing.T) {
 	file := FileOf(confstr)
 	require.True(t, filepath.IsAbs(file), file)
 	require.Regexp(t, `^(libc|ld-musl)`, filepath.Base(file))
-	require.Empty(t, FileOf(0))
-	require.Empty(t, FileOf(8))
+	require.Equal(t, file, FileOf(confstr+1), "within a function")
+	for _, nowhere := range []uintptr{0, 1, 8, ^uintptr(0)} {
+		require.Empty(t, FileOf(nowhere))
+	}
 }

@@ -43,7 +43,7 @@ func Open(t testing.TB, path string) *Recorder {
 	r := &Recorder{t: t, library: library, numbers: map[string]int{}}
 	total := int(r.call("recorder_total"))
 	for i := range total {
-		name := text(r.call("recorder_name", uintptr(i)))
+		name := dl.Text(r.call("recorder_name", uintptr(i)))
 		if name == "" {
 			r.slots++
 			continue
@@ -265,18 +265,4 @@ func (r *Recorder) call(name string, args ...uintptr) uintptr {
 	require.NoError(r.t, err)
 	result, _ := dl.Call(fn, args...)
 	return result
-}
-
-// text is a C string.
-func text(address uintptr) string {
-	if address == 0 {
-		return ""
-	}
-	// Safe: the string is a constant of the library's, which is never unloaded.
-	p := *(**byte)(unsafe.Pointer(&address))
-	n := 0
-	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
-		n++
-	}
-	return string(unsafe.Slice(p, n))
 }

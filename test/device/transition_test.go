@@ -142,7 +142,7 @@ func TestTransitionsAreTheKernels(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	r := newRig(t)
-	require.Regexp(t, `^librxe-rdmav\d+\.so`, filepath.Base(dl.ObjectOf(uintptr(r.ctx.Ops.PostSend))), "by which the driver is known")
+	require.Regexp(t, `^librxe-rdmav\d+\.so`, filepath.Base(dl.FileOf(uintptr(r.ctx.Ops.PostSend))), "by which the driver is known")
 	for typ := range steps {
 		m := newMoving(r, typ)
 		accepted, refused := 0, 0
