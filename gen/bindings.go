@@ -113,6 +113,12 @@ func (b *bindings) check(header string) error {
 	if len(b.tables) > 0 && b.soname == "" {
 		return usagef("-conventions says how functions are called: it goes with -library")
 	}
+	for _, name := range b.tables {
+		// The flags are told apart there by blanks: see recall.
+		if from := b.fromPackage(name); len(strings.Fields(from)) != 1 {
+			return usagef("-conventions %s: the first line of the files is to name it, as %q, and cannot with a blank: give the table another name", name, from)
+		}
+	}
 	switch valid := token.IsIdentifier(b.pkg) && b.pkg != "_"; {
 	case !valid && !named:
 		return usagef("-header %s: a Go package cannot have the name %q; give -package", header, b.pkg)

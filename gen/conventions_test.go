@@ -147,4 +147,5 @@ func TestConventionsOfOnesOwn(t *testing.T) {
 	}
 	assert.ErrorContains(t, genFails(t, "generate", "-header", "my.h", "-I", headers, "-conventions", "my.txt", "-o", t.TempDir()), "-conventions says how functions are called: it goes with -library")
 	assert.ErrorContains(t, genFails(t, "generate", "-header", "my.h", "-I", headers, "-library", "libmy.so.1", "-conventions", "nowhere.txt", "-o", t.TempDir()), "reading the table of -conventions: open nowhere.txt")
+	assert.ErrorContains(t, genFails(t, "generate", "-header", "my.h", "-I", headers, "-library", "libmy.so.1", "-conventions", "no where.txt", "-o", t.TempDir()), "-conventions no where.txt: the first line of the files is to name it")
 }

@@ -65,15 +65,21 @@ front, cAllocPD, for the methods there to call.
   gen generate -header my.h -library libmy.so.1 -conventions my.txt -o ./my
 
 A table of -conventions has a line for each function whose result does not say it,
-and for the functions of a header that return an int. Below a function, parameters
-are given the enumerations that they hold:
+and for the functions of a header that return an int. The indented lines below a
+function give its parameters the enumerations that they hold:
 
-  my_open     minus      a negative number, with the reason in errno: a file, say
-  my_start    errno      0, or an errno value, its negative, or -1 and errno
-  my_list     count      a negative errno value, or how many there are
-  my_find     null       NULL, with the reason in errno
-  my_version  value      it cannot fail: every number is a result
-      flags   my_flags
+  # a negative number, with the reason in errno: a file, say
+  my_open minus
+  # 0, or an errno value, its negative, or -1 and errno
+  my_start errno
+      flags my_flags
+  # a negative errno value, or how many there are
+  my_list count
+  # NULL, with the reason in errno
+  my_find null
+  # it cannot fail: every number is a result
+  my_version value
+  # all others that return an int
   header my.h int errno
 
 A call costs some hundred nanoseconds. Functions that -direct names are called for a
