@@ -10,33 +10,33 @@
 // A C function tells in one of several ways that it failed. Each has a method of [Function], and of [Pointer] for the
 // functions that objects point to:
 //
-//	Null      NULL, with the reason in errno
+//	Null     NULL, with the reason in errno
 //	Errno    0 for success, otherwise an errno value, its negative, or -1 with the reason in errno
-//	Minus     a negative number, with the reason in errno; all others are results
-//	Count     a negative errno value, or -1 with the reason in errno; all others are results
-//	Value     it cannot fail: every number is a result
-//	Text      it cannot fail: a constant string
-//	Void      it cannot fail: no result
+//	Minus    a negative number, with the reason in errno; all others are results
+//	Count    a negative errno value, or -1 with the reason in errno; all others are results
+//	Value    it cannot fail: every number is a result
+//	Text     it cannot fail: a constant string
+//	Void     it cannot fail: no result
 //
 // The error of those that cannot fail says that there is no such library or function.
 //
 // # Arguments
 //
 // Arguments are up to [MostArguments] integers or pointers, each in a word of its own, as C's calling conventions have
-// them: signed integers keep their sign, bool is 0 or 1, and unsigned ones of 32 bits are what [Word] makes of them. Functions
-// with numbers in floating point, structs by value or a variable number of arguments cannot be called so.
+// them: signed integers keep their sign, bool is 0 or 1, and unsigned ones of 32 bits are what [Word] makes of them.
+// Functions with numbers in floating point, structs by value or a variable number of arguments cannot be called so.
 //
 // Memory whose pointer is converted to uintptr in the argument list stays alive and in place until the call returns, as
-// with the functions of package syscall. C must not keep such a pointer. While C runs, the goroutine is in a system call: the
-// collector and other goroutines do not wait for it, and C may block.
+// with the functions of package syscall. C must not keep such a pointer. While C runs, the goroutine is in a system
+// call: the collector and other goroutines do not wait for it, and C may block.
 //
 // # Direct calls
 //
 // A call costs some hundred nanoseconds, because the goroutine leaves for a system call and comes back. [Function.Direct]
-// calls without that, for a fraction, and its result has the conventions for methods. The collector, and soon all other goroutines, wait for it: it
-// must be short, must not block, must not call back into Go, and must not return with a lock of C's held that another call
-// lets go of. It has at most [MostDirect] arguments. Where there is no direct call, on other processors and systems, and
-// with GOVERBS_CCALL=portable in the environment, it is called as the others are.
+// calls without that, for a fraction, and its [Result] has the conventions for methods. The collector, and soon all other
+// goroutines, wait for it: it must be short, must not block, must not call back into Go, and must not return with a lock
+// of C's held that another call lets go of. It has at most [MostDirect] arguments. Where there is no direct call, on other
+// processors and systems, and with GOVERBS_CCALL=portable in the environment, it is called as the others are.
 //
 // # Which library
 //

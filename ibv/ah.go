@@ -31,9 +31,9 @@ func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 }
 
 // CreateAHTo makes an address handle for the port that has the GID dgid, from
-// the local port, from 1, and its GID table's entry sgidIndex, 0 to 255, with a hop limit of 64 and
-// service level 0. This is what RoCE needs; across an InfiniBand subnet, the
-// peer's LID is needed too: see CreateAH.
+// the local port, from 1, and its GID table's entry sgidIndex, 0 to 255, with a
+// hop limit of 64 and service level 0. This is what RoCE needs; across an
+// InfiniBand subnet, the peer's LID is needed too: see CreateAH.
 func (pd *PD) CreateAHTo(port, sgidIndex uint32, dgid GID) (*AH, error) {
 	act := pd.Context.action("create address handle", nil)
 	if err := act.checkPort(port); err != nil {

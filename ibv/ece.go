@@ -21,8 +21,8 @@ func (qp *QP) QueryECE() (ECE, error) {
 }
 
 // SetECE asks for extensions, and changes ece to those that were accepted. They
-// are made use of when the queue pair changes its state. ece.VendorID must not be 0. It may be
-// called from any goroutine.
+// are made use of when the queue pair changes its state. ece.VendorID must not
+// be 0. It may be called from any goroutine.
 //
 // C: ibv_set_ece(3)
 func (qp *QP) SetECE(ece *ECE) error {

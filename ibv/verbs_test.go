@@ -177,7 +177,7 @@ func errorOnly(err error) (any, error) { return nil, err }
 // of makes the results of a verb those of a table's call.
 func of[T any](v T, err error) (any, error) { return v, err }
 
-func verbsA(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
+func resourceVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 	pd := recorder.Object[ibv.PD](r)
 	pd.Context = ctx
 	mr := recorder.Object[ibv.MR](r)
@@ -375,14 +375,14 @@ type allocated struct {
 	memory []byte
 }
 
-func TestVerbsA(t *testing.T) {
+func TestVerbsOfResources(t *testing.T) {
 	if r := inRecorder(t); r != nil {
-		requireVerbs(t, r, verbsA)
+		requireVerbs(t, r, resourceVerbs)
 	}
 }
 
-func TestMissingVerbsA(t *testing.T) {
+func TestMissingVerbsOfResources(t *testing.T) {
 	if r := inEmptyLibrary(t); r != nil {
-		requireMissing(t, r, verbsA)
+		requireMissing(t, r, resourceVerbs)
 	}
 }

@@ -241,13 +241,13 @@ func workVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 	}
 }
 
-func TestVerbsB(t *testing.T) {
+func TestVerbsOfWork(t *testing.T) {
 	if r := inRecorder(t); r != nil {
 		requireVerbs(t, r, workVerbs)
 	}
 }
 
-func TestMissingVerbsB(t *testing.T) {
+func TestMissingVerbsOfWork(t *testing.T) {
 	if r := inEmptyLibrary(t); r != nil {
 		requireMissing(t, r, workVerbs)
 	}

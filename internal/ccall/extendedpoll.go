@@ -52,8 +52,8 @@ const mostPolled = 256
 // [Read] says. into must not be on the goroutine's stack.
 //
 // result is 0 if there were n. Otherwise it is why there are no more: what start_poll or next_poll returned, ENOENT
-// for an empty queue. errno is as with [Post]. end_poll is called after every start that returned 0, and once (but see NextEnds).
-// Where a function or a list is missing, nothing is called, result is -1 and errno is [NotAsked].
+// for an empty queue. errno is as with [Post]. end_poll is called after every start that returned 0, and once (but see
+// NextEnds). Where a function or a list is missing, nothing is called, result is -1 and errno is [NotAsked].
 func (p *ExtendedPoll) Poll(into unsafe.Pointer, n int) (got int, result, errno int32) {
 	return pollExChosen(p, into, n)
 }
