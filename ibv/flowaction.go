@@ -15,8 +15,10 @@ import (
 //
 // keymat is the key, and replay the protection against replay; where one is not
 // nil, attr's kind, length and pointer of it are not looked at. Where it is nil,
-// they count: the pointer must then be to memory of C's, or be 0. What attr points
-// to otherwise is Go's or C's.
+// they count: the pointer must then be to memory of C's, or be 0. attr.ESPAttr and
+// attr.ESPEncap may point to Go's memory. The pointers in a [FlowActionESPEncap] are
+// numbers, which keep nothing alive and in place: what they lead to is memory of
+// C's, or pinned by a [runtime.Pinner] until this returns.
 //
 // C: ibv_create_flow_action_esp(3)
 func (ctx *Context) CreateFlowActionESP(attr *FlowActionESPAttr, keymat *FlowActionESPKeymatAESGCM, replay *FlowActionESPReplayBmp) (*FlowAction, error) {
