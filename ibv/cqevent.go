@@ -13,15 +13,19 @@ import "syscall"
 //
 // C: ibv_req_notify_cq(3)
 func (cq *CQ) ReqNotify(solicitedOnly bool) error {
-	act := cq.Context.action("request notification of completion queue", map[syscall.Errno]string{
-		syscall.EINVAL: "it has no completion channel: see Context.CreateCQWithChannel",
-	})
-	fn := cq.Context.Ops.ReqNotifyCQ
 	only := int32(0)
 	if solicitedOnly {
 		only = 1
 	}
-	return act.from(fn.call(cq, only))
+	fn := cq.Context.Ops.ReqNotifyCQ
+	if err := fn.call(cq, only); err != nil { // words only then: programs ask for each event
+		return cq.Context.action("request notification of completion queue", notifyHints).from(err)
+	}
+	return nil
+}
+
+var notifyHints = map[syscall.Errno]string{
+	syscall.EINVAL: "it has no completion channel: see Context.CreateCQWithChannel",
 }
 
 // AckEvents acknowledges n events of the queue that [CompChannel.GetCQEvent] has
@@ -31,5 +35,8 @@ func (cq *CQ) ReqNotify(solicitedOnly bool) error {
 //
 // C: ibv_ack_cq_events(3)
 func (cq *CQ) AckEvents(n uint32) error {
-	return cq.Context.action("acknowledge events of completion queue", nil).from(cAckCQEvents(cq, n))
+	if err := cAckCQEvents(cq, n); err != nil {
+		return cq.Context.action("acknowledge events of completion queue", nil).from(err)
+	}
+	return nil
 }
