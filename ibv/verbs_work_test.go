@@ -50,6 +50,7 @@ func workVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 
 	const cookie = uintptr(0x1122334455667788)
 	const count = uint64(0xfedcba9876543210)
+	log, countersAttr := uint32(2), ibv.CountersInitAttr{CompMask: 0x77} // log: of the four queues in wqs
 	cookieNow, countNow, srqNum := cookie, count, uint32(0xfedcba98)
 	async := ibv.AsyncEvent{EventType: ibv.EventQPFatal}
 	async.Element.QP().Set(qp)
@@ -154,11 +155,11 @@ func workVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 			args: []any{srq, recorder.Anything}, want: srqNum, does: recorder.Response{Fill: []recorder.Memory{{Arg: 1, Bytes: recorder.Bytes(&srqNum)}}}},
 		{function: "VerbsContext.PostSRQOps", fails: givesStatus,
 			call: func() (any, error) {
-				_, err := srq.PostOps(&ibv.OpsWR{WRID: 0x77})
+				_, err := srq.PostOps(&ibv.OpsWR{WRID: countNow})
 				return errorOnly(err)
 			},
-			args: []any{srq, recorder.Anything, recorder.Anything}, saw: saw([]byte{0x77}, make([]byte, 8)),
-			does: recorder.Response{Copy: []recorder.Memory{{Arg: 1, Length: 1}, {Arg: 2, Length: 8}}}},
+			args: []any{srq, recorder.Anything, recorder.Anything}, saw: saw(recorder.Bytes(&countNow), make([]byte, 8)),
+			does: recorder.Response{Copy: []recorder.Memory{{Arg: 1, Length: 8}, {Arg: 2, Length: 8}}}},
 
 		{function: "VerbsContext.CreateQPEx", fails: givesNull, call: func() (any, error) { attr := *qpAttr; return of(ctx.CreateQPEx(&attr)) },
 			args: []any{ctx, recorder.Anything}, want: qp, saw: saw(recorder.Bytes(qpAttr)),
@@ -185,9 +186,9 @@ func workVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 		{function: "VerbsContext.DestroyWQ", fails: givesStatus, call: func() (any, error) { return errorOnly(wq.Close()) }, args: []any{wq}},
 		{function: "VerbsContext.CreateRWQIndTable", fails: givesNull, call: func() (any, error) { return of(ctx.CreateRWQIndTable(wqs)) },
 			args: []any{ctx, recorder.Anything}, want: table,
-			saw: saw([]byte{2}, recorder.Bytes((*[4]*ibv.WQ)(wqs))),
+			saw: saw(recorder.Bytes(&log), recorder.Bytes((*[4]*ibv.WQ)(wqs))),
 			does: recorder.Response{Result: address(table), Copy: []recorder.Memory{
-				{Arg: 1, Length: 1}, {Arg: 1, Path: []int{int(unsafe.Offsetof(ibv.RWQIndTableInitAttr{}.IndTbl))}, Length: 32},
+				{Arg: 1, Length: 4}, {Arg: 1, Path: []int{int(unsafe.Offsetof(ibv.RWQIndTableInitAttr{}.IndTbl))}, Length: 32},
 			}}},
 		{function: "VerbsContext.DestroyRWQIndTable", fails: givesStatus, call: func() (any, error) { return errorOnly(table.Close()) }, args: []any{table}},
 
@@ -211,8 +212,8 @@ func workVerbs(r *recorder.Recorder, ctx *ibv.Context) []boundVerb {
 			args: []any{flowAction, recorder.Anything}, saw: saw(recorder.Bytes(esp)), does: recorder.Response{Copy: copied(1, unsafe.Sizeof(*esp))}},
 		{function: "VerbsContext.DestroyFlowAction", fails: givesStatus, call: func() (any, error) { return errorOnly(flowAction.Close()) }, args: []any{flowAction}},
 
-		{function: "VerbsContext.CreateCounters", fails: givesNull, call: func() (any, error) { return of(ctx.CreateCounters(ibv.CountersInitAttr{CompMask: 0x77})) },
-			args: []any{ctx, recorder.Anything}, want: counters, saw: saw([]byte{0x77}), does: recorder.Response{Result: address(counters), Copy: copied(1, 1)}},
+		{function: "VerbsContext.CreateCounters", fails: givesNull, call: func() (any, error) { return of(ctx.CreateCounters(countersAttr)) },
+			args: []any{ctx, recorder.Anything}, want: counters, saw: saw(recorder.Bytes(&countersAttr)), does: recorder.Response{Result: address(counters), Copy: copied(1, 4)}},
 		{function: "VerbsContext.AttachCountersPointFlow", fails: givesStatus, call: func() (any, error) { return errorOnly(counters.AttachPointFlow(point, flow)) },
 			args: []any{counters, recorder.Anything, flow}, saw: saw(recorder.Bytes(&point)), does: recorder.Response{Copy: copied(1, unsafe.Sizeof(point))}},
 		{function: "VerbsContext.AttachCountersPointFlow", fails: givesStatus, call: func() (any, error) { return errorOnly(counters.AttachPointFlow(point, nil)) },
