@@ -3,6 +3,7 @@
 package ibv
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -27,20 +28,20 @@ type ExtendedPoll struct {
 // read is where the provider has the function for a field, and where in a record
 // its result goes. That is stored as a whole register, so it writes over the number
 // beside it, of 32 bits too: the one behind it, or before it on a big-endian
-// processor. So they are read in an order in which that one comes later.
+// processor. So they are read in an order in which that one comes later: see
+// [ordered].
 type read struct {
 	field  WCFields
 	slot   uintptr
 	result uintptr
 }
 
-// reads is in the order of the results in a record.
 var reads = []read{
 	{WCFieldOpcode, unsafe.Offsetof(CQEx{}.ReadOpcode), unsafe.Offsetof(ExtendedWC{}.opcode)},
 	{WCFieldWCFlags, unsafe.Offsetof(CQEx{}.ReadWCFlags), unsafe.Offsetof(ExtendedWC{}.wcFlags)},
 	{WCFieldByteLen, unsafe.Offsetof(CQEx{}.ReadByteLen), unsafe.Offsetof(ExtendedWC{}.byteLen)},
 	{WCFieldImm, unsafe.Offsetof(CQEx{}.ReadImmData), unsafe.Offsetof(ExtendedWC{}.imm)},
-	{WCFieldQPNum, unsafe.Offsetof(CQEx{}.ReadQPNum), unsafe.Offsetof(ExtendedWC{}.qpNum)},
+	{WCFieldQPNum, unsafe.Offsetof(CQEx{}.ReadQPNum), qpNumAt()},
 	{WCFieldSrcQP, unsafe.Offsetof(CQEx{}.ReadSrcQP), unsafe.Offsetof(ExtendedWC{}.srcQP)},
 	{WCFieldSLID, unsafe.Offsetof(CQEx{}.ReadSLID), unsafe.Offsetof(ExtendedWC{}.slid)},
 	{WCFieldSL, unsafe.Offsetof(CQEx{}.ReadSL), unsafe.Offsetof(ExtendedWC{}.sl)},
@@ -55,6 +56,14 @@ var reads = []read{
 // bigEndian tells that a number's highest byte comes first in memory.
 var bigEndian = binary.NativeEndian.Uint16([]byte{0, 1}) == 1
 
+// qpNumAt is where the queue pair's number is in a record.
+func qpNumAt() uintptr {
+	if bigEndian {
+		return unsafe.Offsetof(ExtendedWC{}.qpNumBigEndian)
+	}
+	return unsafe.Offsetof(ExtendedWC{}.qpNumLittleEndian)
+}
+
 // readInto is the call of fn, whose result goes to a place in a record.
 func readInto(fn, result uintptr) ccall.Read {
 	if bigEndian && result < unsafe.Offsetof(ExtendedWC{}.ts) {
@@ -65,6 +74,7 @@ func readInto(fn, result uintptr) ccall.Read {
 
 // ordered is calls in the order in which none writes over another's result.
 func ordered(calls []ccall.Read) *ccall.Read {
+	slices.SortFunc(calls, func(a, b ccall.Read) int { return cmp.Compare(a.Result, b.Result) })
 	if bigEndian {
 		slices.Reverse(calls)
 	}

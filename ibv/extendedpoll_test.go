@@ -152,6 +152,22 @@ func TestExtendedPollOfFailures(t *testing.T) {
 	require.Equal(t, "<nil>", (*ibv.ExtendedWC)(nil).String())
 }
 
+// An error names no queue pair that nobody has read, whatever else was read into the
+// same memory, and C left beside it.
+func TestExtendedPollOfFailuresWithoutQueuePair(t *testing.T) {
+	e := newExtended(t)
+	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields&^ibv.WCFieldQPNum)
+	wcs := make([]ibv.ExtendedWC, 1)
+	for first := range uintptr(3) { // the last one fails
+		e.call("extended_give", 0, 1, first, 1)
+		e.play(extendedScript{})
+		n, err := p.Poll(wcs)
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+	}
+	require.Equal(t, &ibv.CompletionError{WRID: 0x1122334455667702, Status: ibv.WCRNRRetryExcErr, VendorErr: 0x81000002}, wcs[0].Err())
+}
+
 // What was not asked for at creation cannot be read, and the error names it.
 func TestExtendedPollWithoutFields(t *testing.T) {
 	e := newExtended(t)

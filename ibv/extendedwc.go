@@ -55,8 +55,9 @@ func joined(list, word string) string {
 }
 
 // ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it was not asked
-// to read means nothing. Of a completion that failed, only WRID, Status, VendorErr
-// and QPNum mean anything, the last if it is read.
+// to read means nothing, but for QPNum, which is what was there before. Of a
+// completion that failed, only WRID, Status, VendorErr and QPNum mean anything, the
+// last if it is read.
 type ExtendedWC struct {
 	compMask uint32
 	// Status says whether the work succeeded, and how it failed.
@@ -64,14 +65,17 @@ type ExtendedWC struct {
 	// WRID is the work request's number.
 	WRID uint64
 
-	// What C's functions returned, in their order. What one returns is stored as the
-	// whole register, of which C defines only so many bits: see [read].
-	_                                           uint32
-	opcode, wcFlags, byteLen, imm, qpNum, srcQP uint32
-	slid, sl, dlidPathBits, cvlan, flowTag      uint32
-	vendorErr                                   uint32
-	_                                           uint32
-	ts, wallclock                               uint64
+	// What C's functions returned. What one returns is stored as the whole register, of
+	// which C defines only so many bits: see [read]. The queue pair's number is in the
+	// one of its places that no other result is written over, because an error names it
+	// whether it was read or not.
+	qpNumLittleEndian                      uint32
+	srcQP, opcode, wcFlags, byteLen, imm   uint32
+	slid, sl, dlidPathBits, cvlan, flowTag uint32
+	vendorErr                              uint32
+	qpNumBigEndian                         uint32
+	_                                      uint32
+	ts, wallclock                          uint64
 
 	tmInfo WCTMInfo
 }
@@ -127,7 +131,12 @@ func (s *ExtendedWC) InvalidatedRKey() uint32 { return s.imm }
 // QPNum is the queue pair; [WCFieldQPNum].
 //
 // C: ibv_wc_read_qp_num
-func (s *ExtendedWC) QPNum() uint32 { return s.qpNum }
+func (s *ExtendedWC) QPNum() uint32 {
+	if bigEndian {
+		return s.qpNumBigEndian
+	}
+	return s.qpNumLittleEndian
+}
 
 // SrcQP is the queue pair that sent the message, on UD; [WCFieldSrcQP].
 //
