@@ -115,7 +115,7 @@ func TestCallsLeftOut(t *testing.T) {
 }
 
 // A function that cannot be called directly is left out, and one that is not there
-// refused.
+// refused. Without a library, none is called at all.
 func TestCallsDirectly(t *testing.T) {
 	args := []string{"generate", "-header", "small.h", "-I", "testdata/calls", "-o", t.TempDir()}
 	library := []string{"-library", "libsmall.so.1", "-direct"}
@@ -126,7 +126,10 @@ func TestCallsDirectly(t *testing.T) {
 		err := genFails(t, slices.Concat(args, library, []string{"small_text," + name})...)
 		assert.ErrorContains(t, err, name+" cannot be called directly: the header has no such function, nor member that points to one")
 	}
-	assert.ErrorContains(t, genFails(t, append(args, "-direct", "small_text")...), "no functions are called without a library")
+	const none = "small_text cannot be called directly: no functions are called without a library"
+	assert.ErrorContains(t, genFails(t, slices.Concat(args, []string{"-library", "none", "-direct", "small_text"})...), none)
+	args[len(args)-1] = t.TempDir() // no files there remember a library
+	assert.ErrorContains(t, genFails(t, slices.Concat(args, []string{"-direct", "small_text"})...), none)
 }
 
 // Arguments that are swapped do not compile, unless C has one type for both.
