@@ -123,6 +123,49 @@ func TestMissingLibrary(t *testing.T) {
 	require.NoError(t, late.Load())
 }
 
+// A failure without a reason in errno says so; a number that means something by itself,
+// as those of getaddrinfo do, is in the error.
+func TestFailuresWithoutErrno(t *testing.T) {
+	lib, _ := library(t, "libgoverbsreasons.so.1", "#include <errno.h>\n#include <stddef.h>\nint fails(int n, int reason) { errno = reason; return n; }\nvoid *null(int reason) { errno = reason; return NULL; }")
+	fails := clib.Function{Library: lib, Name: "fails"}
+	null := clib.Function{Library: lib, Name: "null"}
+	minus := func(n int, reason syscall.Errno) error {
+		got, err := fails.Minus(4, uintptr(n), uintptr(reason))
+		require.Equal(t, n, got)
+		return err
+	}
+	count := func(n int, reason syscall.Errno) error {
+		_, err := fails.Count(4, uintptr(n), uintptr(reason))
+		return err
+	}
+	_, none := null.Null(0)
+	_, memory := null.Null(uintptr(syscall.ENOMEM))
+	for _, tt := range []struct {
+		err    error
+		result int
+		errno  syscall.Errno
+		is     syscall.Errno
+		text   string
+	}{
+		{minus(-8, 0), -8, 0, syscall.EIO, "fails: -8: it failed and left no reason in errno"},
+		{minus(-2, syscall.ENOENT), -2, syscall.ENOENT, syscall.ENOENT, "fails: -2: no such file or directory"},
+		{minus(-1, 0), 0, 0, syscall.EIO, "fails: it failed and left no reason in errno"},
+		{minus(-1, syscall.ENOMEM), 0, syscall.ENOMEM, syscall.ENOMEM, "fails: cannot allocate memory"},
+		{count(-13, 0), 0, syscall.EACCES, syscall.EACCES, "fails: permission denied"},
+		{count(-1, 0), 0, 0, syscall.EIO, "fails: it failed and left no reason in errno"},
+		{fails.Errno(^uintptr(0), 0), 0, 0, syscall.EIO, "fails: it failed and left no reason in errno"},
+		{none, 0, 0, syscall.EIO, "null: it failed and left no reason in errno"},
+		{memory, 0, syscall.ENOMEM, syscall.ENOMEM, "null: cannot allocate memory"},
+	} {
+		var failure *clib.Error
+		require.ErrorAs(t, tt.err, &failure)
+		assert.Equal(t, tt.result, failure.Result, tt.text)
+		assert.Equal(t, tt.errno, failure.Errno, tt.text)
+		assert.EqualError(t, tt.err, tt.text)
+		assert.ErrorIs(t, tt.err, tt.is)
+	}
+}
+
 // Functions are looked up by however many goroutines at once, and later calls do not
 // ask the library, whose lock they would have to take.
 func TestLookupConcurrently(t *testing.T) {

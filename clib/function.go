@@ -87,7 +87,8 @@ func (f *Function) Errno(args ...uintptr) error {
 }
 
 // Minus calls a function that returns a negative number when it fails, with the reason in errno. The number is returned
-// with the error, which is an [*Error]. size is the size of the result in bytes: 4 for int, 8 for ssize_t.
+// with the error, which is an [*Error] and has the number, too, if it is below -1. size is the size of the result in
+// bytes: 4 for int, 8 for ssize_t.
 //
 //go:uintptrescapes
 func (f *Function) Minus(size int, args ...uintptr) (int, error) {

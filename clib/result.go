@@ -18,7 +18,7 @@ func (r Result) Null() (uintptr, error) {
 	case r.err != nil:
 		return 0, r.err
 	case r.word == 0:
-		return 0, r.failed(known(r.errno))
+		return 0, r.failed(r.errno)
 	}
 	return r.word, nil
 }
@@ -29,20 +29,24 @@ func (r Result) Errno() error {
 		return r.err
 	}
 	if code := int32(r.word); code != 0 {
-		return r.failed(Reason(int64(code), r.errno))
+		return r.failed(reason(int64(code), r.errno))
 	}
 	return nil
 }
 
 // Minus is the result of a function that returns a negative number, with the reason in errno, when it fails. It has size
-// bytes.
+// bytes. The error has a number below -1 too.
 func (r Result) Minus(size int) (int, error) {
 	if r.err != nil {
 		return -1, r.err
 	}
 	n := signed(r.word, size)
 	if n < 0 {
-		return n, r.failed(known(r.errno))
+		failure := &Error{Function: r.function, Errno: r.errno}
+		if n < -1 {
+			failure.Result = n
+		}
+		return n, failure
 	}
 	return n, nil
 }
@@ -55,7 +59,7 @@ func (r Result) Count(size int) (int, error) {
 	}
 	n := signed(r.word, size)
 	if n < 0 {
-		return 0, r.failed(Reason(int64(n), r.errno))
+		return 0, r.failed(reason(int64(n), r.errno))
 	}
 	return n, nil
 }

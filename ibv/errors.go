@@ -88,7 +88,7 @@ func (a action) from(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &failure):
-		return a.failed(failure.Errno)
+		return a.failed(errnoOf(failure))
 	}
 	return a.unavailable(err)
 }
