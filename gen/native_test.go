@@ -1,0 +1,5 @@
+//go:build !cross
+
+package main
+
+const emulated = false
