@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"go/ast"
 	"go/build"
 	"go/parser"
 	"go/token"
@@ -35,11 +36,12 @@ const (
 // bindings are the generated files of one Go package.
 type bindings struct {
 	dir, pkg string
-	imported string // the flag -import
-	soname   string // the flag -library, completed
-	direct   string // the flag -direct
-	unbound  bool   // -library none
-	tables   list   // the flag -conventions
+	imported string   // the flag -import
+	soname   string   // the flag -library, completed
+	direct   string   // the flag -direct
+	unbound  bool     // -library none
+	tables   list     // the flag -conventions
+	guessed  []string // functions whose convention is not known
 }
 
 // bindingsFlags makes the flags of commands that deal with generated files.
@@ -50,7 +52,7 @@ func (in *input) bindingsFlags(name, about string) (*bindings, *flag.FlagSet) {
 	in.targetsFlag(flags)
 	in.factsFlags(flags)
 	in.versionFlag(flags)
-	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package")
+	flags.StringVar(&b.dir, "o", ".", "the `folder` of the Go package; the first package for another header than "+verbs+" in a folder has to name it")
 	flags.StringVar(&b.pkg, "package", "", "the `name` of the Go package (default ibv for "+verbs+", else the header's own, such as mlx5dv)")
 	flags.StringVar(&b.imported, "import", "", "the Go `package` of "+verbs+" whose types to use, or "+noImport+" (default "+defaultImport+" for headers that include that one)")
 	flags.StringVar(&b.soname, "library", "", "the `soname` of the library that exports the header's functions, or "+noLibrary+" (default "+verbsLibrary+" for "+verbs+", else none)")
@@ -76,8 +78,7 @@ func (b *bindings) recall(flags *flag.FlagSet) error {
 	if err != nil {
 		return nil // somebody has edited it: whatever it was is not known
 	}
-	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	given := given(flags)
 	words := strings.Fields(command)
 	for i := 2; i+1 < len(words); i += 2 {
 		name, value := strings.TrimPrefix(words[i], "-"), words[i+1]
@@ -92,6 +93,23 @@ func (b *bindings) recall(flags *flag.FlagSet) error {
 		}
 	}
 	return nil
+}
+
+// given are the names of the flags that the user gave.
+func given(flags *flag.FlagSet) map[string]bool {
+	names := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { names[f.Name] = true })
+	return names
+}
+
+// checkFolder refuses to begin a package for another header than verbs.h in whatever
+// folder the command was run in: that is most often a module's root.
+func (b *bindings) checkFolder(header string, given map[string]bool) error {
+	there, err := b.leftovers(nil)
+	if err != nil || len(there) > 0 || given["o"] || header == verbs {
+		return err
+	}
+	return usagef("-header %s: -o is to name the folder of the Go package, such as -o ./%s, or -o . for this one", header, b.pkg)
 }
 
 // check completes the names that the user gave and finds what is wrong with them.
@@ -192,6 +210,18 @@ func (b *bindings) knownOf(header string) ([]*abi.Facts, error) {
 // checkOthers refuses a folder whose other Go files are of another package: the
 // go command would take neither.
 func (b *bindings) checkOthers() error {
+	return b.others(func(name string, syntax *ast.File) error {
+		if syntax.Name.Name == b.pkg {
+			return nil
+		}
+		return fmt.Errorf("-o %s: %s there is of package %s, and one folder has one package; name another folder, or give -package %s",
+			b.dir, name, syntax.Name.Name, syntax.Name.Name)
+	})
+}
+
+// others shows the package clauses of the Go files in the folder that were not
+// generated.
+func (b *bindings) others(show func(name string, syntax *ast.File) error) error {
 	generated, err := b.leftovers(nil)
 	if err != nil {
 		return err
@@ -204,13 +234,36 @@ func (b *bindings) checkOthers() error {
 		if slices.Contains(generated, file) {
 			continue
 		}
-		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly)
-		if err == nil && syntax.Name.Name != b.pkg {
-			return fmt.Errorf("-o %s: %s there is of package %s, and one folder has one package; name another folder, or give -package %s",
-				b.dir, name, syntax.Name.Name, syntax.Name.Name)
+		syntax, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.PackageClauseOnly|parser.ParseComments)
+		if err != nil {
+			continue
+		}
+		if err := show(name, syntax); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// about is the package comment, or "" if a file that was not generated has one.
+func (b *bindings) about(header string, all []*abi.Facts) (string, error) {
+	written := false
+	err := b.others(func(name string, syntax *ast.File) error {
+		written = written || syntax.Doc != nil && !strings.HasSuffix(name, "_test.go")
+		return nil
+	})
+	if written || err != nil {
+		return "", err
+	}
+	what, made := header, "."
+	if version := all[0].Version; version != "" {
+		made = fmt.Sprintf(", as of rdma-core %s.", version)
+	}
+	if b.soname != "" {
+		what = fmt.Sprintf("%s, whose functions are those of %s", header, b.soname)
+	}
+	return fmt.Sprintf("Package %s is C's header %s%s\n\n"+
+		"It is generated. To take in what another release of the header has more, in this folder:\n\n\tgo run github.com/goverbs/goverbs/gen generate", b.pkg, what, made), nil
 }
 
 // plan is what the headers and the committed facts amount to.
@@ -283,6 +336,11 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 		Package: b.pkg, Command: fmt.Sprintf("gen generate -header %s -package %s", header, b.pkg), Import: from,
 		Library: b.soname, Unexported: header == verbs && b.pkg == "ibv",
 	}
+	about, err := b.about(header, all)
+	if err != nil {
+		return nil, err
+	}
+	options.About = about
 	for _, name := range b.tables {
 		text, err := os.ReadFile(name)
 		if err != nil {
@@ -310,6 +368,7 @@ func (b *bindings) goFiles(header string, from *gosrc.Import, all []*abi.Facts) 
 	}
 	var left notes
 	options.LeftOut = func(l gosrc.LeftOut) { left.add(l.Why.Error(), l.Target) }
+	options.Guessed = func(names []string) { b.guessed = names }
 	files, err := gosrc.Generate(all, options)
 	left.print(stderr, len(all))
 	return files, err
@@ -381,6 +440,14 @@ func reportAdded(w io.Writer, p *plan) {
 			fmt.Fprintln(w, details)
 		}
 	}
+}
+
+// named is a header with the release that it was read of, if that is known.
+func named(header string, read []*abi.Facts) string {
+	if len(read) == 0 || read[0].Version == "" {
+		return header
+	}
+	return header + " " + read[0].Version
 }
 
 // release is what to call the headers that facts were read from.

@@ -69,7 +69,7 @@ func runCheck(args []string, stdout io.Writer) error {
 		return differsError{fmt.Errorf("%s cannot be right: %w", b.dir, err)}
 	}
 	if len(p.added) > 0 {
-		fmt.Fprintf(stdout, "%s %s adds:\n", in.header, release(read))
+		fmt.Fprintf(stdout, "%s adds:\n", named(in.header, read))
 		reportAdded(stdout, p)
 	}
 	from, err := b.importFor(in.header, p.facts)
@@ -87,7 +87,7 @@ func runCheck(args []string, stdout io.Writer) error {
 	if stale > 0 {
 		return differsError{fmt.Errorf("%d of %d files in %s are not what %s gives; run gen generate with the same flags and look at the change", stale, len(files), b.dir, in.header)}
 	}
-	fmt.Fprintf(stdout, "%d files in %s are right; %s %s is covered\n", len(files), b.dir, in.header, release(read))
+	fmt.Fprintf(stdout, "%d files in %s are right; %s is covered\n", len(files), b.dir, named(in.header, read))
 	return nil
 }
 

@@ -58,9 +58,13 @@ function for each that the header itself declares and that library exports: it i
 looked up and called when the program first calls it, without cgo. Pointers in a
 struct to functions get a method Call. How a C function tells that it failed, as by
 NULL or by -1, is known of rdma-core's; of others, it is taken from the type of the
-result: see package clib. Functions that are inline in the header are not read. In
-package ibv of ` + verbs + `, the functions have small letters and a c in
-front, cAllocPD, for the methods there to call.
+result: see package clib. That is a guess where it is an int, and those functions are
+named. Functions that are inline in the header are not read. In package ibv of
+` + verbs + `, the functions have small letters and a c in front,
+cAllocPD, for the methods there to call.
+
+The package has a comment that says what it was made of, unless there is a file of
+yours beside it, such as doc.go, that has one.
 
   gen generate -header my.h -library libmy.so.1 -conventions my.txt -o ./my
 
@@ -108,10 +112,14 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := parseFlags(flags, args, stdout); err != nil {
 		return err
 	}
+	given := given(flags)
 	if err := b.recall(flags); err != nil {
 		return err
 	}
 	if err := b.check(in.header); err != nil {
+		return err
+	}
+	if err := b.checkFolder(in.header, given); err != nil {
 		return err
 	}
 	known, err := b.knownOf(in.header)
@@ -137,15 +145,16 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := b.write(stdout, in.header, release(read), p, files); err != nil {
+	if err := b.write(stdout, in.header, named(in.header, read), p, files); err != nil {
 		return err
 	}
 	b.reportUnbound(stdout, p, in.header)
+	b.reportGuessed(stdout, in.header)
 	return b.reportRedeclared(stdout, from, p.facts)
 }
 
 // write writes the files that changed, and the facts when they did.
-func (b *bindings) write(stdout io.Writer, header, release string, p *plan, files map[string][]byte) error {
+func (b *bindings) write(stdout io.Writer, header, named string, p *plan, files map[string][]byte) error {
 	if err := os.MkdirAll(b.dir, 0o755); err != nil {
 		return fmt.Errorf("making the folder of the Go package: %w", err)
 	}
@@ -162,10 +171,10 @@ func (b *bindings) write(stdout io.Writer, header, release string, p *plan, file
 		fmt.Fprintf(stdout, "%s declares no types or numbers of its own: there is no Go to write\n", header)
 	case p.first:
 	case len(p.added) > 0:
-		fmt.Fprintf(stdout, "%s %s adds:\n", header, release)
+		fmt.Fprintf(stdout, "%s adds:\n", named)
 		reportAdded(stdout, p)
 	default:
-		fmt.Fprintf(stdout, "%s %s is covered\n", header, release)
+		fmt.Fprintf(stdout, "%s is covered\n", named)
 	}
 	if !written && !changed {
 		fmt.Fprintf(stdout, "%s is up to date\n", b.dir)
@@ -184,6 +193,17 @@ func (b *bindings) reportUnbound(stdout io.Writer, p *plan, header string) {
 	case b.soname != "" && len(inline) > 0:
 		fmt.Fprintf(stdout, "left out: what is inline in %s, which no library exports (%d): %s\n", header, len(inline), strings.Join(inline, ", "))
 	}
+}
+
+// reportGuessed tells which functions are called by a convention that is no more than
+// the usual one.
+func (b *bindings) reportGuessed(stdout io.Writer, header string) {
+	if len(b.guessed) == 0 {
+		return
+	}
+	fmt.Fprintf(stdout, "guessed: how functions that return an int tell that they failed, taken to be by a negative number, with the reason in errno (%d): %s; "+
+		"-conventions is to name a file that says how, for each of them or all of %s: gen generate -h has its form\n",
+		len(b.guessed), strings.Join(b.guessed, ", "), header)
 }
 
 // functions lists the functions of a kind that a header declares itself.

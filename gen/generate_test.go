@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,6 +192,48 @@ func TestPackageOfTheFolder(t *testing.T) {
 	err := genFails(t, "generate", "-header", "infiniband/y.h", "-package", "two", "-I", headers, "-o", dir)
 	assert.EqualError(t, err, "-o "+dir+": the package there is of infiniband/x.h, not of infiniband/y.h; name the folder of another, or give -header infiniband/x.h")
 	assert.Equal(t, before, files(t, dir))
+}
+
+// The package of another header says what it was made of, unless a file of the user's
+// has the package's comment.
+func TestPackageComment(t *testing.T) {
+	headers, dir := include(t, "infiniband/x.h", newHeader), t.TempDir()
+	args := []string{"-header", "infiniband/x.h", "-I", headers, "-o", dir}
+	generate := func(more ...string) string {
+		t.Helper()
+		gen(t, slices.Concat([]string{"generate"}, args, more)...)
+		gen(t, slices.Concat([]string{"check"}, args, more)...)
+		return files(t, dir)["zz_generated.go"]
+	}
+	put := func(name, text string) {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
+	}
+	const how = "\n//\n// It is generated. To take in what another release of the header has more, in this\n// folder:\n//\n//\tgo run github.com/goverbs/goverbs/gen generate\npackage x\n"
+	assert.Contains(t, generate(), "; DO NOT EDIT.\n\n// Package x is C's header infiniband/x.h."+how)
+	dir = t.TempDir()
+	args[len(args)-1] = dir
+	assert.Contains(t, generate("-version", "2.0", "-library", "libx.so.1"),
+		"\n// Package x is C's header infiniband/x.h, whose functions are those of libx.so.1, as of\n// rdma-core 2.0."+how)
+	put("x_test.go", "// Package x is tested.\npackage x\n")
+	put("x.go", "package x\n")
+	assert.Contains(t, generate(), how)
+	put("doc.go", "// Package x is ours.\npackage x\n")
+	assert.NotContains(t, generate(), "// Package x")
+}
+
+// A package for another header begins in the folder that -o names, and no other; there,
+// what was generated knows its folder.
+func TestFolderHasToBeNamed(t *testing.T) {
+	headers, dir := include(t, "infiniband/x.h", newHeader), t.TempDir()
+	t.Chdir(dir)
+	args := []string{"generate", "-header", "infiniband/x.h", "-I", headers}
+	err := genFails(t, args...)
+	assert.Equal(t, 2, exitStatus(args, err))
+	assert.EqualError(t, err, "-header infiniband/x.h: -o is to name the folder of the Go package, such as -o ./x, or -o . for this one")
+	assert.Empty(t, files(t, dir))
+	gen(t, append(args, "-o", ".")...)
+	assert.Contains(t, "\n"+gen(t, args...), "\ninfiniband/x.h is covered\n. is up to date\n", "no release is known")
+	assert.Contains(t, gen(t, "check", "-I", headers), " files in . are right; infiniband/x.h is covered\n")
 }
 
 func TestCheckShowsWhatDiffers(t *testing.T) {

@@ -174,6 +174,9 @@ func (w *writer) call(c callable, callee *jen.Statement, own string) (*goCall, e
 			return callee.Clone().Dot("Direct").Call(words...).Dot(name).Call(size...)
 		}
 	}
+	if w.calls.conventions.guesses(c.key, c.header, c.result) {
+		w.guessed = append(w.guessed, c.key)
+	}
 	return out, w.resultOf(c, how, method, out)
 }
 

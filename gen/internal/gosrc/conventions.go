@@ -158,6 +158,13 @@ func (c *conventions) usual(header string, result *abi.Type) convention {
 	return plain
 }
 
+// guesses reports whether nothing is known of how a function tells that it failed: it
+// returns an int, and its header has no entry either.
+func (c *conventions) guesses(key, header string, result *abi.Type) bool {
+	_, listed := c.of[key]
+	return !listed && c.usual(header, result) == minus && c.ints[header] == ""
+}
+
 // stale lists the entries of the user's own tables that no function asked for.
 func (c *conventions) stale() []string {
 	var out []string

@@ -24,6 +24,7 @@ import (
 // Options say how to write a package.
 type Options struct {
 	Package string // its name
+	About   string // its comment, or ""
 	Command string // the command that writes it, for the first line of each file
 	// Everywhere tells that programs for other 64-bit systems and processors get the
 	// types, too, so that they compile: the first target's on other systems, and on
@@ -44,6 +45,10 @@ type Options struct {
 	Direct []string
 	// LeftOut, if it is not nil, is told of what could not be written.
 	LeftOut func(LeftOut)
+	// Guessed, if it is not nil, is told which functions, and record.member for what
+	// members point to, are called by a convention that no table has: those that return
+	// an int.
+	Guessed func(names []string)
 }
 
 // Generate writes the declarations of one header for several targets. It
@@ -90,7 +95,18 @@ func generate(targets []*abi.Facts, opts Options, wordsText string) (map[string]
 			opts.LeftOut(l)
 		}
 	}
+	if opts.Guessed != nil {
+		var names []string
+		for _, out := range outputs[:asked] {
+			names = append(names, out.guessed...)
+		}
+		slices.Sort(names)
+		opts.Guessed(slices.Compact(names))
+	}
 	divided := divide(targets, outputs, opts.Everywhere)
+	if len(divided) > 0 {
+		divided[0].about = opts.About
+	}
 	texts := make([][]byte, len(divided))
 	err = each(len(divided), func(i int) (err error) {
 		texts[i], err = divided[i].render(opts)
@@ -126,9 +142,10 @@ func each(n int, do func(i int) error) error {
 // output is the declarations of one target, and each one's text to compare: what
 // the Go compiler sees of it.
 type output struct {
-	decls []decl
-	text  map[string]string
-	left  []LeftOut // functions
+	decls   []decl
+	text    map[string]string
+	left    []LeftOut // functions
+	guessed []string  // functions
 }
 
 // calls is how the functions are called, or nil if none are.
@@ -180,7 +197,7 @@ func declare(facts *abi.Facts, table *words, from *Import, over *overview, calls
 	if err := w.all(); err != nil {
 		return nil, err
 	}
-	out = &output{decls: w.decls, text: map[string]string{}, left: w.left}
+	out = &output{decls: w.decls, text: map[string]string{}, left: w.left, guessed: w.guessed}
 	for _, d := range w.decls {
 		if _, twice := out.text[d.key]; twice {
 			return nil, fmt.Errorf("%s is declared twice", d.key)

@@ -14,6 +14,7 @@ type writer struct {
 	*scope
 	calls    *calls // nil if no functions are called
 	left     []LeftOut
+	guessed  []string // functions: see Options
 	decls    []decl
 	viewable map[string]bool // Go types that are found at addresses
 	needs    map[string]bool // parts of the support that are used
