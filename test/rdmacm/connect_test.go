@@ -39,7 +39,7 @@ func text(t *testing.T, s string) *byte {
 // that connects.
 func lookup(t *testing.T, service string, flags int32) *rdmacm.Addrinfo {
 	t.Helper()
-	hints := rdmacm.Addrinfo{AiFlags: flags, AiPortSpace: int32(rdmacm.PsTCP)}
+	hints := rdmacm.Addrinfo{AiFlags: flags, AiPortSpace: int32(rdmacm.PSTCP)}
 	var found *rdmacm.Addrinfo
 	_, err := rdmacm.Getaddrinfo(text(t, address), text(t, service), &hints, &found)
 	require.NoError(t, err)
@@ -71,7 +71,7 @@ func newEnd(t *testing.T) *end {
 func (e *end) newID() *rdmacm.CmID {
 	e.t.Helper()
 	var id *rdmacm.CmID
-	require.NoError(e.t, rdmacm.CreateID(e.channel, &id, 0, rdmacm.PsTCP))
+	require.NoError(e.t, rdmacm.CreateID(e.channel, &id, 0, rdmacm.PSTCP))
 	e.t.Cleanup(func() { require.NoError(e.t, rdmacm.DestroyID(id)) })
 	return id
 }
@@ -208,7 +208,7 @@ func (e *end) resolve(id *rdmacm.CmID, service string) {
 func TestConnect(t *testing.T) {
 	passive, active := newEnd(t), newEnd(t)
 	listener := passive.newID()
-	require.NoError(t, rdmacm.BindAddr(listener, lookup(t, service, rdmacm.RaiPassive).AiSrcAddr))
+	require.NoError(t, rdmacm.BindAddr(listener, lookup(t, service, rdmacm.RAIPassive).AiSrcAddr))
 	require.NoError(t, rdmacm.Listen(listener, 1))
 	port, err := rdmacm.GetSrcPort(listener)
 	require.NoError(t, err)

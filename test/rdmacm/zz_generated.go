@@ -91,22 +91,22 @@ type PortSpace uint32
 
 // The values of PortSpace.
 const (
-	PsIpoib PortSpace = 2   // RDMA_PS_IPOIB
-	PsTCP   PortSpace = 262 // RDMA_PS_TCP
-	PsUDP   PortSpace = 273 // RDMA_PS_UDP
-	PsIB    PortSpace = 319 // RDMA_PS_IB
+	PSIPoIB PortSpace = 2   // RDMA_PS_IPOIB
+	PSTCP   PortSpace = 262 // RDMA_PS_TCP
+	PSUDP   PortSpace = 273 // RDMA_PS_UDP
+	PSIB    PortSpace = 319 // RDMA_PS_IB
 )
 
 // String is C's name for v, or its number where C has none.
 func (v PortSpace) String() string {
 	switch v {
-	case PsIpoib:
+	case PSIPoIB:
 		return "RDMA_PS_IPOIB"
-	case PsTCP:
+	case PSTCP:
 		return "RDMA_PS_TCP"
-	case PsUDP:
+	case PSUDP:
 		return "RDMA_PS_UDP"
-	case PsIB:
+	case PSIB:
 		return "RDMA_PS_IB"
 	}
 	return "PortSpace(" + strconv.FormatUint(uint64(v), 10) + ")"
@@ -185,8 +185,8 @@ const (
 // PathRecordReversible is C's macro IBV_PATH_RECORD_REVERSIBLE of infiniband/sa.h.
 const PathRecordReversible = 128
 
-// PathFlagGmp is C's macro IBV_PATH_FLAG_GMP of infiniband/sa.h.
-const PathFlagGmp = 1
+// PathFlagGMP is C's macro IBV_PATH_FLAG_GMP of infiniband/sa.h.
+const PathFlagGMP = 1
 
 // PathFlagPrimary is C's macro IBV_PATH_FLAG_PRIMARY of infiniband/sa.h.
 const PathFlagPrimary = 2
@@ -206,41 +206,41 @@ const PathFlagInboundReverse = 32
 // PathFlagBidirectional is C's macro IBV_PATH_FLAG_BIDIRECTIONAL of infiniband/sa.h.
 const PathFlagBidirectional = 40
 
-// IBIPPsMask is C's macro RDMA_IB_IP_PS_MASK of rdma/rdma_cma.h.
-const IBIPPsMask = 0xffffffffffff0000
+// IBIPPSMask is C's macro RDMA_IB_IP_PS_MASK of rdma/rdma_cma.h.
+const IBIPPSMask = 0xffffffffffff0000
 
 // IBIPPortMask is C's macro RDMA_IB_IP_PORT_MASK of rdma/rdma_cma.h.
 const IBIPPortMask = 65535
 
-// IBIPPsTCP is C's macro RDMA_IB_IP_PS_TCP of rdma/rdma_cma.h.
-const IBIPPsTCP = 0x1060000
+// IBIPPSTCP is C's macro RDMA_IB_IP_PS_TCP of rdma/rdma_cma.h.
+const IBIPPSTCP = 0x1060000
 
-// IBIPPsUDP is C's macro RDMA_IB_IP_PS_UDP of rdma/rdma_cma.h.
-const IBIPPsUDP = 0x1110000
+// IBIPPSUDP is C's macro RDMA_IB_IP_PS_UDP of rdma/rdma_cma.h.
+const IBIPPSUDP = 0x1110000
 
-// IBPsIB is C's macro RDMA_IB_PS_IB of rdma/rdma_cma.h.
-const IBPsIB = 0x13f0000
+// IBPSIB is C's macro RDMA_IB_PS_IB of rdma/rdma_cma.h.
+const IBPSIB = 0x13f0000
 
 // UDPQKey is C's macro RDMA_UDP_QKEY of rdma/rdma_cma.h.
 const UDPQKey = 0x1234567
 
-// RaiPassive is C's macro RAI_PASSIVE of rdma/rdma_cma.h.
-const RaiPassive = 1
+// RAIPassive is C's macro RAI_PASSIVE of rdma/rdma_cma.h.
+const RAIPassive = 1
 
-// RaiNumerichost is C's macro RAI_NUMERICHOST of rdma/rdma_cma.h.
-const RaiNumerichost = 2
+// RAINumerichost is C's macro RAI_NUMERICHOST of rdma/rdma_cma.h.
+const RAINumerichost = 2
 
-// RaiNoroute is C's macro RAI_NOROUTE of rdma/rdma_cma.h.
-const RaiNoroute = 4
+// RAINoroute is C's macro RAI_NOROUTE of rdma/rdma_cma.h.
+const RAINoroute = 4
 
-// RaiFamily is C's macro RAI_FAMILY of rdma/rdma_cma.h.
-const RaiFamily = 8
+// RAIFamily is C's macro RAI_FAMILY of rdma/rdma_cma.h.
+const RAIFamily = 8
 
-// RaiSA is C's macro RAI_SA of rdma/rdma_cma.h, since rdma-core 60.0.
-const RaiSA = 16
+// RAISA is C's macro RAI_SA of rdma/rdma_cma.h, since rdma-core 60.0.
+const RAISA = 16
 
-// RaiDns is C's macro RAI_DNS of rdma/rdma_cma.h, since rdma-core 60.0.
-const RaiDns = 32
+// RAIDNS is C's macro RAI_DNS of rdma/rdma_cma.h, since rdma-core 60.0.
+const RAIDNS = 32
 
 // SAPathRec is C's struct ibv_sa_path_rec of infiniband/sa.h, 64 bytes.
 type SAPathRec struct {
@@ -295,10 +295,10 @@ func _() {
 // SAMcmemberRec is C's struct ibv_sa_mcmember_rec of infiniband/sa.h, 64 bytes.
 type SAMcmemberRec struct {
 	_                      structs.HostLayout
-	Mgid                   ibv.GID // union ibv_gid mgid
+	MGID                   ibv.GID // union ibv_gid mgid
 	PortGID                ibv.GID // union ibv_gid port_gid
 	QKey                   uint32  // uint32_t qkey
-	Mlid                   uint16  // uint16_t mlid
+	MLID                   uint16  // uint16_t mlid
 	MTUSelector            uint8   // uint8_t mtu_selector
 	MTU                    uint8   // uint8_t mtu
 	TrafficClass           uint8   // uint8_t traffic_class
@@ -319,10 +319,10 @@ type SAMcmemberRec struct {
 }
 
 func _() {
-	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.Mgid)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.MGID)-0]
 	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.PortGID)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.QKey)-32]
-	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.Mlid)-36]
+	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.MLID)-36]
 	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.MTUSelector)-38]
 	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.MTU)-39]
 	_ = [1]struct{}{}[unsafe.Offsetof(SAMcmemberRec{}.TrafficClass)-40]
@@ -652,7 +652,7 @@ type CmID struct {
 	Context       uintptr       // void *context
 	QP            *ibv.QP       // struct ibv_qp *qp
 	Route         Route         // struct rdma_route route
-	Ps            PortSpace     // enum rdma_port_space ps
+	PS            PortSpace     // enum rdma_port_space ps
 	PortNum       uint8         // uint8_t port_num
 	_             [3]byte
 	Event         *CmEvent         // struct rdma_cm_event *event
@@ -672,7 +672,7 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.Context)-16]
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.QP)-24]
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.Route)-32]
-	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.Ps)-344]
+	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.PS)-344]
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.PortNum)-348]
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.Event)-352]
 	_ = [1]struct{}{}[unsafe.Offsetof(CmID{}.SendCQChannel)-360]

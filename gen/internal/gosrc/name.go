@@ -39,6 +39,19 @@ var initialisms = map[string]string{
 	"devx": "DevX", "eq": "EQ", "gsi": "GSI", "klm": "KLM", "lso": "LSO",
 	"mad": "MAD", "msi": "MSI", "rmpp": "RMPP", "rpc": "RPC", "sa": "SA",
 	"smi": "SMI", "umem": "UMem", "umr": "UMR", "vfio": "VFIO",
+	"bf": "BF", "bsf": "BSF", "cma": "CMA", "cpi": "CPI", "cqe64": "CQE64",
+	"cqn": "CQN", "crc32": "CRC32", "crc64": "CRC64", "db": "DB", "dbr": "DBR",
+	"dctn": "DCTN", "deks": "DEKs", "dns": "DNS", "dqp": "DQP", "dqpn": "DQPN",
+	"edr": "EDR", "eqn": "EQN", "fdr": "FDR", "fec": "FEC", "gmp": "GMP",
+	"guid0": "GUID0", "guid1": "GUID1", "guid2": "GUID2", "guid3": "GUID3",
+	"guid4": "GUID4", "guid5": "GUID5", "guid6": "GUID6", "guid7": "GUID7",
+	"icm": "ICM", "ipoib": "IPoIB", "kek": "KEK", "lag": "LAG", "lids": "LIDs",
+	"mgid": "MGID", "mlid": "MLID", "mprq": "MPRQ", "nic": "NIC", "oui": "OUI",
+	"pdn": "PDN", "pma": "PMA", "pp": "PP", "ps": "PS", "psv": "PSV",
+	"qos": "QoS", "rai": "RAI", "rgid": "RGID", "rlid": "RLID", "rqn": "RQN",
+	"rqpn": "RQPN", "sgl": "SGL", "smlid": "SMLID", "smp": "SMP", "sqn": "SQN",
+	"srd": "SRD", "tir": "TIR", "tirn": "TIRN", "tisn": "TISN", "uar": "UAR",
+	"vhca": "VHCA",
 }
 
 // dropped are the prefixes that Go names go without, in small letters: those of

@@ -20,6 +20,7 @@ func TestGoName(t *testing.T) {
 		{"ibv_srq_init_attr_ex", "SRQInitAttrEx"},
 		{"ibv_gid_type", "GIDType"},
 		{"ibv_guide", "Guide"},
+		{"mlx5_cqe64", "Mlx5CQE64"},
 		// Digits keep their distance from digits.
 		{"IBV_RATE_2_5_GBPS", "Rate2_5Gbps"},
 		{"IBV_RATE_25_GBPS", "Rate25Gbps"},
