@@ -57,3 +57,24 @@ void print(const char *, va_list);
 	goFolder(t, dir, "linux/amd64", "linux/arm64")
 	assert.Contains(t, files(t, dir)["zz_generated.go"], "type Iovec struct")
 }
+
+// Types that are the C library's own have C's names, and its functions' pointers to
+// them go where a header's functions take them.
+func TestTypesOfTheCLibrary(t *testing.T) {
+	module := newModule(t)
+	dir := include(t, "x.h", "#include <stdio.h>\n#include <dirent.h>\nint x_print(FILE *to, DIR **from);\nstruct x { FILE *log; };\nFILE *x_open(void);\n")
+	gen(t, "generate", "-header", "x.h", "-library", "libx.so.1", "-I", dir, "-o", filepath.Join(module, "x"))
+	text := ""
+	for _, file := range files(t, filepath.Join(module, "x")) {
+		text += file
+	}
+	for _, want := range []string{
+		"// FILE is C's FILE, of which the C library alone knows", "\ntype FILE struct {", "\ntype DIR struct {",
+		"func XPrint(to *FILE, from **DIR) (int32, error) {", "int x_print(FILE *to, DIR **from).", "func XOpen() (*FILE, error) {", "\tLog *FILE // FILE *log\n",
+	} {
+		assert.Contains(t, text, want)
+	}
+	assert.NotRegexp(t, `(?i)stub|_IO_FILE|dirstream`, text)
+	goCommand(t, module, "linux/amd64", "vet", "./...")
+	goCommand(t, module, "freebsd/amd64", "vet", "./...")
+}

@@ -1,6 +1,10 @@
 /* Stub: a folder that is being read. */
 #ifndef STUB_DIRENT_H
 #define STUB_DIRENT_H
-typedef struct __stub_dir DIR;
+#ifdef __FreeBSD__
+typedef struct _dirdesc DIR;
+#else
+typedef struct __dirstream DIR;
+#endif
 struct dirent;
 #endif

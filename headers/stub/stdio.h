@@ -3,5 +3,9 @@
 #define STUB_STDIO_H
 #include <stdarg.h>
 #include <sys/types.h>
-typedef struct __stub_file FILE;
+#ifdef __FreeBSD__
+typedef struct __sFILE FILE;
+#else
+typedef struct _IO_FILE FILE;
+#endif
 #endif

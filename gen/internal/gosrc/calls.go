@@ -91,7 +91,16 @@ func prototype(f *abi.Function) string {
 	if len(params) == 0 {
 		params = []string{"void"}
 	}
-	return f.Result.Declare(f.Name + "(" + strings.Join(params, ", ") + ")")
+	return asDeclared(f.Result, f.Name+"("+strings.Join(params, ", ")+")")
+}
+
+// asDeclared is a C declaration of a name, as a header has it.
+func asDeclared(t *abi.Type, name string) string {
+	text := t.Declare(name)
+	for _, key := range sortedKeys(ofTheCLibrary) {
+		text = strings.ReplaceAll(text, key+" ", ofTheCLibrary[key]+" ")
+	}
+	return text
 }
 
 // callMethod writes the method of a function pointer's type that calls it.

@@ -258,6 +258,12 @@ func (w *writer) undefined(key, c string) error {
 		bytes := &abi.Record{Kind: abi.Union, Size: size, Align: size}
 		return w.recordNamed(bytes, name, key, c, key, doc, true)
 	}
+	if own := ofTheCLibrary[key]; own != "" {
+		w.add(name,
+			jen.Comment(fmt.Sprintf("%s is C's %s, of which the C library alone knows what is in it: only pointers to it have a use, which C's functions return and take", name, own)+"."),
+			jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
+		return nil
+	}
 	w.add(name,
 		jen.Comment(typeDoc(name, fmt.Sprintf("C's %s%s, which the headers declare and do not define: only pointers to it have a use",
 			key, w.since(strings.Fields(key)[0], c)), w.words.about(c))),

@@ -17,7 +17,7 @@ func (b *body) misaligned(f *abi.Field, name string, offset int64) error {
 	}
 	raw := b.take(unexported(name) + "Bytes")
 	b.pad(offset)
-	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(f.Type.Declare(f.Name)+", not aligned: see the methods"))
+	b.fields = append(b.fields, jen.Id(raw).Index(jen.Lit(int(f.Size))).Byte().Comment(asDeclared(f.Type, f.Name)+", not aligned: see the methods"))
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(raw)), offset)
 	return b.valueView(f, name, typ, view{field: raw, align: 1}, false)
@@ -47,7 +47,7 @@ func (b *body) flexiblePointer(f *abi.Field, name string, v view) {
 	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s is where the member %s starts, which has no length in C. Its elements are not aligned as Go needs it: copy their bytes.%s",
-			name, f.Type.Declare(f.Name), b.aboutIt(f))),
+			name, asDeclared(f.Type, f.Name), b.aboutIt(f))),
 		jen.Func().Params(b.receiver()).Id(name).Params().Qual("unsafe", "Pointer").Block(jen.Return(v.pointer())))
 }
 
@@ -63,7 +63,7 @@ func (b *body) flexibleMethod(f *abi.Field, name string, elem gotype, start *jen
 	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views n elements of the member %s, which has no length in C: the caller knows that n of them are there.%s",
-			name, f.Type.Declare(f.Name), b.aboutIt(f))),
+			name, asDeclared(f.Type, f.Name), b.aboutIt(f))),
 		jen.Func().Params(b.receiver()).Id(name).Params(jen.Id("n").Int()).Index().Add(elem.code).Block(
 			jen.Comment("Safe as far as the caller is right about n; the place is aligned as C has it."),
 			jen.Return(jen.Qual("unsafe", "Slice").Call(jen.Parens(jen.Op("*").Add(elem.code)).Parens(start), jen.Id("n")))))

@@ -157,7 +157,7 @@ func (b *body) takeWith(name, prefix string) string {
 
 // where says which member it is, and where the header has it if that is known.
 func (b *body) where(f *abi.Field) string {
-	declaration := f.Type.Declare(f.Name)
+	declaration := asDeclared(f.Type, f.Name)
 	if f.Position != "" {
 		return fmt.Sprintf("%s: %s in %s", f.Position, declaration, b.cName)
 	}
@@ -208,7 +208,7 @@ func (b *body) field(f *abi.Field, offset int64) error {
 	if text := b.about(f); text != "" {
 		b.fields = append(b.fields, jen.Line(), jen.Comment(name+text))
 	}
-	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(f.Type.Declare(f.Name)+b.sinceMember(f)))
+	b.fields = append(b.fields, jen.Id(name).Add(typ.code).Comment(asDeclared(f.Type, f.Name)+b.sinceMember(f)))
 	b.natural = max(b.natural, typ.align)
 	b.cursor = offset + f.Size
 	b.assert(jen.Qual("unsafe", "Offsetof").Call(jen.Id(b.goName).Values().Dot(name)), offset)
@@ -274,7 +274,7 @@ func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error)
 // funcType writes the type of a slot that holds a C function's address.
 func (w *writer) funcType(name string, f *abi.Field, t *abi.Type, in string) {
 	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C %s.", name, f.Name, in, t.Declare(f.Name))),
+		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C %s.", name, f.Name, in, asDeclared(t, f.Name))),
 		jen.Type().Id(name).Uintptr())
 }
 

@@ -216,8 +216,19 @@ func (s *scope) nameTypes() {
 		return s.dropped.rank(a.c) - s.dropped.rank(b.c)
 	})
 	for _, t := range all {
+		if own := ofTheCLibrary[t.key]; own != "" && s.opaque[t.key] != "" {
+			s.types[t.key] = s.unique(own, t.key)
+			continue
+		}
 		s.types[t.key] = s.unique(s.free(s.name(t.c), camel(s.known(t.c))), t.key+t.where)
 	}
+}
+
+// ofTheCLibrary are types whose tags nobody but the C libraries uses, and C's name of
+// each: glibc and musl have the same tags, FreeBSD others.
+var ofTheCLibrary = map[string]string{
+	"struct _IO_FILE": "FILE", "struct __sFILE": "FILE",
+	"struct __dirstream": "DIR", "struct _dirdesc": "DIR",
 }
 
 // typeWord is the C name of a type without what says that it is a type.

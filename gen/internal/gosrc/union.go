@@ -118,7 +118,7 @@ func (b *body) pointerView(f *abi.Field, name string, typ gotype, v view) error 
 	name = b.take(name)
 	b.methods = append(b.methods,
 		jen.Comment(fmt.Sprintf("%s views the bytes of the union as its member %s; the pointer is valid as long as the union is.%s",
-			name, f.Type.Declare(f.Name), b.aboutIt(f))),
+			name, asDeclared(f.Type, f.Name), b.aboutIt(f))),
 		jen.Func().Params(b.receiver()).Id(name).Params().Op("*").Add(typ.code).Block(
 			jen.Comment("Safe: the union is as large and as aligned as each of its members."),
 			jen.Return(jen.Parens(jen.Op("*").Add(typ.code)).Parens(v.pointer()))))
@@ -146,8 +146,8 @@ func (b *body) valueView(f *abi.Field, name string, typ gotype, v view, aligned 
 		setter.Block(why, jen.Copy(place.Clone(), bytesOfV()))
 	}
 	b.methods = append(b.methods,
-		jen.Comment(fmt.Sprintf("%s reads the member %s.%s", name, f.Type.Declare(f.Name), about)), getter,
-		jen.Comment(fmt.Sprintf("Set%s writes the member %s.", name, f.Type.Declare(f.Name))), setter)
+		jen.Comment(fmt.Sprintf("%s reads the member %s.%s", name, asDeclared(f.Type, f.Name), about)), getter,
+		jen.Comment(fmt.Sprintf("Set%s writes the member %s.", name, asDeclared(f.Type, f.Name))), setter)
 	return nil
 }
 
