@@ -3,6 +3,7 @@ package ibv_test
 import (
 	"fmt"
 	"net/netip"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -77,4 +78,18 @@ func TestWCString(t *testing.T) {
 		require.Equal(t, want, fmt.Sprintf(format, &rest))
 		require.Equal(t, "["+want+"]", fmt.Sprintf(format, []ibv.WC{rest}))
 	}
+}
+
+// A number in network byte order is printed as the number that it stands for, with
+// every verb and flag, wherever it is.
+func TestBigEndianFormat(t *testing.T) {
+	for _, format := range []string{"%v", "%+v", "%#v", "%d", "%+d", "%06d", "%-8d|", "%x", "%#x", "%X", "%#04X", "%b", "%o", "%#o", "%O", "%c", "%q", "%U", "%8.6x", "%e"} {
+		require.Equal(t, fmt.Sprintf(format, uint16(0x8001)), fmt.Sprintf(format, ibv.ToBE16(0x8001)), format)
+		require.Equal(t, fmt.Sprintf(format, uint32(0x80000102)), fmt.Sprintf(format, ibv.ToBE32(0x80000102)), format)
+		require.Equal(t, fmt.Sprintf(format, uint64(0x8000010203040506)), fmt.Sprintf(format, ibv.ToBE64(0x8000010203040506)), format)
+		require.Equal(t, fmt.Sprintf(format, []uint16{0x8001}), strings.ReplaceAll(fmt.Sprintf(format, []ibv.BE16{ibv.ToBE16(0x8001)}), "ibv.BE16", "uint16"), format)
+	}
+	require.Equal(t, "32769 0x8001", fmt.Sprintf("%s %#x", ibv.ToBE16(0x8001), ibv.ToBE16(0x8001)))
+	require.Equal(t, "     32769", fmt.Sprintf("%10s", ibv.ToBE16(0x8001)))
+	require.Equal(t, "32769", ibv.ToBE16(0x8001).String())
 }

@@ -4,6 +4,7 @@ package ibv
 
 import (
 	"encoding/binary"
+	"fmt"
 	"github.com/goverbs/goverbs/clib"
 	"iter"
 	"strconv"
@@ -4056,7 +4057,8 @@ type VerbsExPrivate struct {
 }
 
 // BE16 is a number of 16 bits in network byte order, as C's __be16 is: its bytes in
-// memory are the most significant first, on every machine.
+// memory are the most significant first, on every machine. It is printed as the number
+// that it stands for, but calculated and compared with as its bytes: use Host for that.
 type BE16 uint16
 
 // ToBE16 puts a number of this machine into network byte order.
@@ -4077,8 +4079,18 @@ func (v BE16) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
+// Format prints the number, not its bytes, as fmt prints Host's, with any verb and
+// flag. With %s it is as with %d.
+func (v BE16) Format(f fmt.State, verb rune) {
+	if verb == 's' {
+		verb = 'd'
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), v.Host())
+}
+
 // BE32 is a number of 32 bits in network byte order, as C's __be32 is: its bytes in
-// memory are the most significant first, on every machine.
+// memory are the most significant first, on every machine. It is printed as the number
+// that it stands for, but calculated and compared with as its bytes: use Host for that.
 type BE32 uint32
 
 // ToBE32 puts a number of this machine into network byte order.
@@ -4099,8 +4111,18 @@ func (v BE32) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
 }
 
+// Format prints the number, not its bytes, as fmt prints Host's, with any verb and
+// flag. With %s it is as with %d.
+func (v BE32) Format(f fmt.State, verb rune) {
+	if verb == 's' {
+		verb = 'd'
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), v.Host())
+}
+
 // BE64 is a number of 64 bits in network byte order, as C's __be64 is: its bytes in
-// memory are the most significant first, on every machine.
+// memory are the most significant first, on every machine. It is printed as the number
+// that it stands for, but calculated and compared with as its bytes: use Host for that.
 type BE64 uint64
 
 // ToBE64 puts a number of this machine into network byte order.
@@ -4119,6 +4141,15 @@ func (v BE64) Host() uint64 {
 // String prints the number, not its bytes.
 func (v BE64) String() string {
 	return strconv.FormatUint(uint64(v.Host()), 10)
+}
+
+// Format prints the number, not its bytes, as fmt prints Host's, with any verb and
+// flag. With %s it is as with %d.
+func (v BE64) Format(f fmt.State, verb rune) {
+	if verb == 's' {
+		verb = 'd'
+	}
+	fmt.Fprintf(f, fmt.FormatString(f, verb), v.Host())
 }
 
 // Ptr is a pointer to a T as a number, 0 for nil: what C's pointers are in unions and

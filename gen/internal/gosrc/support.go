@@ -42,7 +42,7 @@ func (w *writer) bigEndian(bits int) {
 	}
 	why := jen.Comment("Safe: only v is seen as bytes, all of it.")
 	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is a number of %d bits in network byte order, as C's __be%d is: its bytes in memory are the most significant first, on every machine.", name, bits, bits)),
+		jen.Comment(fmt.Sprintf("%s is a number of %d bits in network byte order, as C's __be%d is: its bytes in memory are the most significant first, on every machine. It is printed as the number that it stands for, but calculated and compared with as its bytes: use Host for that.", name, bits, bits)),
 		jen.Type().Id(name).Id(host),
 		jen.Comment(fmt.Sprintf("To%s puts a number of this machine into network byte order.", name)),
 		jen.Func().Id("To"+name).Params(jen.Id("n").Id(host)).Params(jen.Id("v").Id(name)).Block(
@@ -52,7 +52,11 @@ func (w *writer) bigEndian(bits int) {
 			why, jen.Return(order("").Call(bytesOf()))),
 		jen.Comment("String prints the number, not its bytes."),
 		jen.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
-			jen.Return(jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Parens(jen.Id("v").Dot("Host").Call()), jen.Lit(10)))))
+			jen.Return(jen.Qual("strconv", "FormatUint").Call(jen.Uint64().Parens(jen.Id("v").Dot("Host").Call()), jen.Lit(10)))),
+		jen.Comment("Format prints the number, not its bytes, as fmt prints Host's, with any verb and flag. With %s it is as with %d."),
+		jen.Func().Params(jen.Id("v").Id(name)).Id("Format").Params(jen.Id("f").Qual("fmt", "State"), jen.Id("verb").Rune()).Block(
+			jen.If(jen.Id("verb").Op("==").LitRune('s')).Block(jen.Id("verb").Op("=").LitRune('d')),
+			jen.Qual("fmt", "Fprintf").Call(jen.Id("f"), jen.Qual("fmt", "FormatString").Call(jen.Id("f"), jen.Id("verb")), jen.Id("v").Dot("Host").Call())))
 }
 
 // ptr writes the type of pointers where the collector does not see them.
