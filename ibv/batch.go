@@ -24,9 +24,12 @@ import (
 // place of what was set before, so a work request has its data once. To begin it
 // anew forgets all of that.
 //
-// What a work request cannot be is an error when it is set, and nothing is changed
-// then; what it lacks is an error of Post. Until it is set right, the batch is not
-// posted.
+// What a work request cannot be is an error when it is set. Its arguments stay as
+// they were, but the batch keeps the error, so that nobody has to look at each one:
+// Err has it, and so has every post with that work request, until the work request
+// is begun anew, or gets its data or its receiver right if these were wrong, or
+// until Reset. For an index that the batch does not have, only the call itself has
+// the error. What a work request lacks is an error of Err and Post too.
 //
 // A batch belongs to its queue pair, which must be open when it is posted. One
 // goroutine at a time may use it; the race detector sees when there are two.
@@ -51,7 +54,6 @@ type Batch struct {
 	parts      []part
 	unfinished int           // how many parts lack something
 	errs       map[int]error // what went wrong with those
-	stray      error         // and with one that the batch does not have
 	posts      int           // counted for the race detector
 }
 
@@ -174,7 +176,7 @@ func (b *Batch) Reset() {
 	for i := range b.parts {
 		b.parts[i] = part{lacks: lacksOp}
 	}
-	b.unfinished, b.errs, b.stray = len(b.parts), nil, nil
+	b.unfinished, b.errs = len(b.parts), nil
 }
 
 // Err is nil if the whole batch can be posted, and otherwise the error that Post
@@ -203,7 +205,7 @@ func (b *Batch) Post() (accepted int, err error) { return b.PostRange(0, len(b.s
 // outside need not be set. An empty range is a success, without asking C. The
 // collector waits for the whole range, some ten nanoseconds for each of them.
 func (b *Batch) PostRange(first, end int) (accepted int, err error) {
-	if b.unfinished > 0 || b.stray != nil || first < 0 || first > end || end > len(b.steps) {
+	if b.unfinished > 0 || first < 0 || first > end || end > len(b.steps) {
 		if err := b.ready(first, end); err != nil {
 			return 0, err
 		}
@@ -231,8 +233,6 @@ func (b *Batch) ready(first, end int) error {
 	switch {
 	case first < 0 || first > end || end > len(b.steps):
 		return act.invalid("%d to %d are asked for, the batch has 0 to %d", first, end, len(b.steps))
-	case b.stray != nil:
-		return fmt.Errorf("%w; the batch is not posted before Reset", b.stray)
 	case b.unfinished == 0:
 		return nil
 	}
@@ -277,5 +277,5 @@ func (b *Batch) String() string {
 	if b == nil {
 		return nilText
 	}
-	return fmt.Sprintf("batch of %d work requests, of which %d are not finished, with %d scatter/gather entries each at most", b.Len(), b.unfinished, b.maxSGE)
+	return fmt.Sprintf("batch of %d work requests, %d of them set, with at most %d scatter/gather entries each", b.Len(), b.Len()-b.unfinished, b.maxSGE)
 }

@@ -59,7 +59,7 @@ type batchOperation struct {
 }
 
 func batchOperations() []batchOperation {
-	mw, mr := new(ibv.MW), new(ibv.MR)
+	mw, mr := &ibv.MW{Type: ibv.MWType2, RKey: aRKey ^ 0xff}, aRegion
 	imm := ibv.BE32(0x91929394)
 	info := &ibv.MWBindInfo{MR: ibv.ToPtr(mr), Addr: aRemote, Length: aLength, MWAccessFlags: ibv.AccessRemoteWrite | ibv.AccessRemoteRead}
 	return []batchOperation{
@@ -268,6 +268,16 @@ func (e *extended) plain(i int) *ibv.QPEx {
 	return qp
 }
 
+// aRegion is one that is kept, for bindings have it as a number, and look at it.
+var aRegion = new(ibv.MR)
+
+// bindMW has work request 1 bind a window whose key is 0x1200.
+func bindMW(typ ibv.MWType, rkey uint32) func(*ibv.Batch) error {
+	return func(b *ibv.Batch) error {
+		return b.BindMW(1, 0, 0, &ibv.MW{Type: typ, RKey: 0x1200}, rkey, &ibv.MWBindInfo{MR: ibv.ToPtr(aRegion)})
+	}
+}
+
 // What is not whole is not posted, and the error says what and where; once it is
 // set right, it is posted.
 func TestBatchIsCheckedAsItIsSet(t *testing.T) {
@@ -301,6 +311,10 @@ func TestBatchIsCheckedAsItIsSet(t *testing.T) {
 			"needs the window", func(b *ibv.Batch) error { return b.LocalInv(1, 0, 0, 1) }},
 		{"no region", ibv.QPTRC, func(b *ibv.Batch) error { return b.BindMW(1, 0, 0, new(ibv.MW), 1, &ibv.MWBindInfo{}) },
 			"and the region", func(b *ibv.Batch) error { return b.LocalInv(1, 0, 0, 1) }},
+		{"window of type 1", ibv.QPTRC, bindMW(ibv.MWType1, 0x1201),
+			"the window is of IBV_MW_TYPE_1", bindMW(ibv.MWType2, 0x1201)},
+		{"another window's key", ibv.QPTRC, bindMW(ibv.MWType2, 0x1300),
+			"rkey 0x1300 differs from the window's 0x1200", bindMW(ibv.MWType2, 0x12ff)},
 		{"header too long", ibv.QPTRC, func(b *ibv.Batch) error { return b.SendTSO(1, 0, 0, make([]byte, 65536), 1) },
 			"65536 bytes is longer than any", func(b *ibv.Batch) error { return b.LocalInv(1, 0, 0, 1) }},
 	} {
@@ -368,9 +382,8 @@ func TestBatchWithoutSuchWorkRequest(t *testing.T) {
 			wrong := set(i)
 			require.ErrorIs(t, wrong, syscall.EINVAL, name)
 			require.ErrorContains(t, wrong, fmt.Sprintf("set work request %d of a batch", i))
-			_, err := b.Post()
-			require.ErrorIs(t, err, wrong, name)
-			require.ErrorContains(t, err, "before Reset")
+			require.ErrorContains(t, wrong, "the batch has 2", name)
+			require.NoError(t, b.Err(), "those that there are can be posted: %s", name)
 			require.Empty(t, e.events())
 		}
 	}
@@ -398,7 +411,7 @@ func TestBatchZero(t *testing.T) {
 	require.ErrorContains(t, b.SetSGE(0, ibv.SGE{}), "the batch has 0")
 	require.ErrorContains(t, b.SetUD(0, new(ibv.AH), 1, 2), "the batch has 0")
 	_, err = b.Post()
-	require.ErrorContains(t, err, "before Reset")
+	require.NoError(t, err)
 }
 
 func TestBatchLacksReceiver(t *testing.T) {
@@ -480,7 +493,9 @@ func TestBatchPatchedInPlace(t *testing.T) {
 	require.Empty(t, e.events())
 	b.Reset()
 	require.ErrorContains(t, b.Err(), "work request 0 of the batch lacks its operation")
-	require.Equal(t, "batch of 3 work requests, of which 3 are not finished, with 1 scatter/gather entries each at most", b.String())
+	require.Equal(t, "batch of 3 work requests, 0 of them set, with at most 1 scatter/gather entries each", b.String())
+	require.NoError(t, b.LocalInv(1, 0, 0, 1))
+	require.Contains(t, b.String(), "1 of them set")
 	require.Equal(t, "<nil>", (*ibv.Batch)(nil).String())
 }
 
@@ -606,7 +621,7 @@ func TestNoAllocationsForBatches(t *testing.T) {
 	}
 	b := newBatch(t, e.qp(0, ibv.QPTRC, everything, false, nil), everything, 4, 2)
 	data, header := []byte("data"), []byte("header")
-	info, mw := &ibv.MWBindInfo{MR: ibv.ToPtr(new(ibv.MR))}, new(ibv.MW)
+	info, mw := &ibv.MWBindInfo{MR: ibv.ToPtr(aRegion)}, &ibv.MW{Type: ibv.MWType2}
 	set := func() {
 		err := b.RDMAWrite(0, 1, 2, 3, 4)
 		err = cmpErr(err, b.SetSGEs(0, ibv.SGE{Addr: 1}, ibv.SGE{Addr: 2}))
@@ -659,4 +674,17 @@ func TestQueuePairAsExtended(t *testing.T) {
 	require.Equal(t, "extended queue pair 0x100 (IBV_QPT_RC, in IBV_QPS_RTS)", qp.String())
 	require.Equal(t, "<nil>", (*ibv.QPEx)(nil).String())
 	require.Equal(t, uintptr(0), unsafe.Offsetof(qp.QPBase))
+}
+
+// A window and the region that it is bound to are of one protection domain.
+func TestBatchBindsWithinADomain(t *testing.T) {
+	e := newExtended(t)
+	b := newBatch(t, e.qp(0, ibv.QPTRC, everything, false, nil), everything, 1, 0)
+	mr := &ibv.MR{PD: new(ibv.PD)}
+	defer runtime.KeepAlive(mr)
+	info := &ibv.MWBindInfo{MR: ibv.ToPtr(mr)}
+	err := b.BindMW(0, 1, 0, &ibv.MW{Type: ibv.MWType2, PD: new(ibv.PD)}, 1, info)
+	require.ErrorIs(t, err, syscall.EPERM)
+	require.ErrorContains(t, err, "different protection domains")
+	require.ErrorIs(t, b.Err(), err)
 }

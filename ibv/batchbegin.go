@@ -155,15 +155,21 @@ func (b *Batch) LocalInv(i int, wrID uint64, flags SendFlags, rkey uint32) error
 
 // BindMW begins work request i: it binds mw, a memory window of type 2, to what
 // info says, and gives it rkey, which differs from mw.RKey in the lower 8 bits
-// only. mw.RKey stays as it is, so write rkey there once the work request has
-// completed. info is copied; its MR is needed, and must be open as long as mw is
-// bound to it. It has no data and no receiver. The first time, this allocates
-// memory for each work request of the batch.
+// only: see [IncRKey]. mw.RKey stays as it is, so write rkey there once the work
+// request has completed. info is copied; its MR is needed, is of the window's
+// protection domain, and must be open as long as mw is bound to it. It has no data
+// and no receiver. The first time, this allocates memory for each work request of
+// the batch.
 //
 // C: ibv_wr_bind_mw
 func (b *Batch) BindMW(i int, wrID uint64, flags SendFlags, mw *MW, rkey uint32, info *MWBindInfo) error {
 	if mw == nil || info == nil || info.MR == 0 {
-		return b.failed(i, lacksOp, settingInBatch(i).invalid("to bind a memory window needs the window, and the region that it is bound to"))
+		return b.failed(i, lacksOp, func(act action) error {
+			return act.invalid("to bind a memory window needs the window, and the region that it is bound to")
+		})
+	}
+	if checkBind2(action{}, mw, rkey, info) != nil {
+		return b.failed(i, lacksOp, func(act action) error { return checkBind2(act, mw, rkey, info) })
 	}
 	s, err := b.begin(i, opBindMW, wrID, flags)
 	if err != nil {
@@ -188,7 +194,9 @@ func (b *Batch) BindMW(i int, wrID uint64, flags SendFlags, mw *MW, rkey uint32,
 // C: ibv_wr_send_tso
 func (b *Batch) SendTSO(i int, wrID uint64, flags SendFlags, header []byte, mss uint16) error {
 	if len(header) > math.MaxUint16 {
-		return b.failed(i, lacksOp, settingInBatch(i).invalid("a header of %d bytes is longer than any", len(header)))
+		return b.failed(i, lacksOp, func(act action) error {
+			return act.invalid("a header of %d bytes is longer than any", len(header))
+		})
 	}
 	s, err := b.begin(i, opSendTSO, wrID, flags)
 	if err != nil {

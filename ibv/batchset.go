@@ -31,8 +31,10 @@ func (b *Batch) SetSGE(i int, sge SGE) error {
 // C: ibv_wr_set_sge_list
 func (b *Batch) SetSGEs(i int, sges ...SGE) error {
 	if b.oldRxe && !sameLength(sges) {
-		return b.failed(i, lacksData, settingInBatch(i).because(syscall.EOPNOTSUPP,
-			"this provider, Soft-RoCE of rdma-core before 64.0, miscounts entries of different lengths: make them equal, or use a SendChain"))
+		return b.failed(i, lacksData, func(act action) error {
+			return act.because(syscall.EOPNOTSUPP,
+				"this provider, Soft-RoCE of rdma-core before 64.0, miscounts entries of different lengths: make them equal, or use a SendChain")
+		})
 	}
 	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetSGEList), takesData, len(sges))
 	if err != nil {
@@ -82,8 +84,10 @@ func (b *Batch) SetInlineList(i int, pieces ...[]byte) error {
 		if len(pieces) == 1 {
 			return b.SetInline(i, pieces[0])
 		}
-		return b.failed(i, lacksData, settingInBatch(i).because(syscall.EOPNOTSUPP,
-			"this provider, Soft-RoCE of rdma-core before 64.0, sends nothing of a list: put the pieces together for SetInline, or use a SendChain"))
+		return b.failed(i, lacksData, func(act action) error {
+			return act.because(syscall.EOPNOTSUPP,
+				"this provider, Soft-RoCE of rdma-core before 64.0, sends nothing of a list: put the pieces together for SetInline, or use a SendChain")
+		})
 	}
 	s, err := b.data(i, unsafe.Offsetof(QPEx{}.WRSetInlineDataList), takesInline, len(pieces))
 	if err != nil {
@@ -108,7 +112,9 @@ var _ = [1]struct{}{}[unsafe.Sizeof(DataBuf{})-unsafe.Sizeof(SGE{})|unsafe.Align
 // C: ibv_wr_set_ud_addr
 func (b *Batch) SetUD(i int, ah *AH, qpNum, qkey uint32) error {
 	if ah == nil {
-		return b.failed(i, lacksUD, settingInBatch(i).invalid("a UD send needs an address handle: see PD.CreateAH"))
+		return b.failed(i, lacksUD, func(act action) error {
+			return act.invalid("a UD send needs an address handle: see PD.CreateAH")
+		})
 	}
 	s, err := b.receiver(i, unsafe.Offsetof(QPEx{}.WRSetUDAddr), lacksUD, QPTUD, QPTDriver)
 	if err != nil {

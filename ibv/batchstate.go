@@ -14,9 +14,9 @@ import (
 func (b *Batch) begin(i int, op batchOp, wrID uint64, flags SendFlags) (*ccall.Step, error) {
 	o := &operations[op]
 	if uint(i) >= uint(len(b.steps)) || b.ops&o.flag == 0 {
-		return nil, b.failed(i, lacksOp, b.misfit(i, func(act action) error {
+		return nil, b.failed(i, lacksOp, func(act action) error {
 			return act.invalid("the batch was not made for %v: %v is not among the operations that it was made for", op, o.flag)
-		}))
+		})
 	}
 	s := &b.steps[i]
 	*s = ccall.Step{WRID: wrID, Flags: uint32(flags &^ SendInline), Op: b.qp.at(o.slot)}
@@ -74,7 +74,7 @@ func (b *Batch) data(i int, slot uintptr, kind takes, entries int) (*ccall.Step,
 			return s, nil
 		}
 	}
-	return nil, b.failed(i, lacksData, b.misfit(i, func(act action) error {
+	return nil, b.failed(i, lacksData, func(act action) error {
 		switch op := b.parts[i].op; {
 		case op == opNone:
 			return act.invalid("it lacks %v", lacksOp)
@@ -85,7 +85,7 @@ func (b *Batch) data(i int, slot uintptr, kind takes, entries int) (*ccall.Step,
 		default:
 			return act.failed(syscall.EOPNOTSUPP)
 		}
-	}))
+	})
 }
 
 // receiver is the step of work request i, which gets its receiver from the
@@ -99,7 +99,7 @@ func (b *Batch) receiver(i int, slot uintptr, what lacks, typ, orTyp QPType) (*c
 			return s, nil
 		}
 	}
-	return nil, b.failed(i, what, b.misfit(i, func(act action) error {
+	return nil, b.failed(i, what, func(act action) error {
 		switch op := b.parts[i].op; {
 		case op == opNone:
 			return act.invalid("it lacks %v", lacksOp)
@@ -110,7 +110,7 @@ func (b *Batch) receiver(i int, slot uintptr, what lacks, typ, orTyp QPType) (*c
 		default:
 			return act.failed(syscall.EOPNOTSUPP)
 		}
-	}))
+	})
 }
 
 // patch is the step of work request i, which is begun, and of an operation that
@@ -119,21 +119,20 @@ func (b *Batch) patch(i int, kind takes) (*ccall.Step, error) {
 	if uint(i) < uint(len(b.steps)) && b.parts[i].op != opNone && operations[b.parts[i].op].takes&kind == kind {
 		return &b.steps[i], nil
 	}
-	return nil, b.failed(i, lacksOp, b.misfit(i, func(act action) error {
+	return nil, b.failed(i, lacksOp, func(act action) error {
 		if b.parts[i].op == opNone {
 			return act.invalid("it lacks %v", lacksOp)
 		}
 		return act.invalid("%v has none", b.parts[i].op)
-	}))
+	})
 }
 
-// failed keeps the error of a set, and what the work request lacks because of it.
-func (b *Batch) failed(i int, what lacks, err error) error {
+// failed is the error of a set: the batch has no such work request, or why says it.
+// That is kept, and what the work request lacks because of it.
+func (b *Batch) failed(i int, what lacks, why func(action) error) error {
+	act := action{op: fmt.Sprintf("set work request %d of a batch", i)}
 	if uint(i) >= uint(len(b.parts)) {
-		if b.stray == nil {
-			b.stray = err
-		}
-		return err
+		return act.invalid("the batch has %d", len(b.parts))
 	}
 	if b.parts[i].lacks == 0 {
 		b.unfinished++
@@ -142,22 +141,9 @@ func (b *Batch) failed(i int, what lacks, err error) error {
 	if b.errs == nil {
 		b.errs = make(map[int]error)
 	}
+	err := why(act)
 	b.errs[i] = err
 	return err
-}
-
-// misfit is the error of a set: the batch has no such work request, or it is why's.
-func (b *Batch) misfit(i int, why func(action) error) error {
-	act := settingInBatch(i)
-	if uint(i) >= uint(len(b.parts)) {
-		return act.invalid("the batch has %d", len(b.parts))
-	}
-	return why(act)
-}
-
-// settingInBatch is what fails when a set does.
-func settingInBatch(i int) action {
-	return action{op: fmt.Sprintf("set work request %d of a batch", i)}
 }
 
 // list is the address of the room that work request i has for a list. C may not be

@@ -4,6 +4,18 @@ package ibv
 
 import "syscall"
 
+// checkBind2 refuses what makes no sense for a work request that binds a window of
+// type 2: the device keeps the key's upper 24 bits, and the program has the others.
+func checkBind2(act action, mw *MW, rkey uint32, info *MWBindInfo) error {
+	switch {
+	case mw.Type != MWType2:
+		return act.invalid("the window is of %v: a work request binds MWType2, and QP.BindMW the others", mw.Type)
+	case (rkey^mw.RKey)>>8 != 0:
+		return act.invalid("rkey %#x differs from the window's %#x in more than the lower 8 bits: see IncRKey", rkey, mw.RKey)
+	}
+	return checkBind(act, mw, info)
+}
+
 // checkBind refuses what C refuses.
 func checkBind(act action, mw *MW, info *MWBindInfo) error {
 	switch mr := info.MR.Get(); {

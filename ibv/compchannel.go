@@ -20,8 +20,8 @@ func (ctx *Context) CreateCompChannel() (*CompChannel, error) {
 //
 // It does not wake a goroutine that waits in [CompChannel.GetCQEvent]: that waits
 // on, and [Context.Close] may end it then with syscall.EIO. A program sees to it
-// before that nobody waits, by a last event or by a file that does not block, for
-// nobody may begin to wait on a closed channel: it is gone memory.
+// before that nobody waits, by a last event or by a file that does not block, as in
+// the example of [CompChannel.SetNonblock], for nobody may begin to wait on a closed channel: it is gone memory.
 //
 // C: ibv_destroy_comp_channel(3)
 func (s *CompChannel) Close() error {
@@ -30,7 +30,9 @@ func (s *CompChannel) Close() error {
 
 // SetNonblock says whether [CompChannel.GetCQEvent] is to return at once where
 // there is no event. With a channel that does not block, a program waits for FD to
-// become readable, with poll(2) say. FD stays the channel's: it is closed with it.
+// become readable, with poll(2) say, or as Go waits for files: until a deadline, and
+// without a thread. The example shows how. FD stays the channel's: it is closed with
+// it, so an [os.File] gets a duplicate.
 func (s *CompChannel) SetNonblock(nonblocking bool) error {
 	return setNonblock(s.Context.action("set blocking of completion channel", nil), s.FD, nonblocking)
 }
@@ -46,7 +48,8 @@ func (s *CompChannel) SetNonblock(nonblocking bool) error {
 // The goroutine is in a system call while it waits, so it has a thread of the
 // system's to itself, and neither other goroutines nor the garbage collector wait
 // for it. Only an event ends the waiting, or the end of the device, with
-// syscall.EIO: see [CompChannel.Close]. Where the channel does not block, and there
+// syscall.EIO: see [CompChannel.Close]. To wait with a deadline, see the example of
+// [CompChannel.SetNonblock]. Where the channel does not block, and there
 // is no event, the error is syscall.EAGAIN. It may be called from any goroutine;
 // each event is got once.
 //

@@ -9,6 +9,17 @@ func (s *CQInitAttrEx) check(_ *Context, act action) error {
 	return nil
 }
 
+// members are those that count by CompMask.
+func (s *CQInitAttrEx) members() []member {
+	return []member{countsBy(s.CompMask, CQInitAttrMaskFlags, "Flags", s.Flags != 0)}
+}
+
+func (s *QPInitAttrEx) moreMembers() []member { return nil }
+
+func (s *QPInitAttrEx) sendOps() asked { return asked{} }
+
+func (s *SRQInitAttrEx) moreMembers() []member { return nil }
+
 // check refuses what FreeBSD's inline function refuses.
 func (v ValuesMask) check(act action) error {
 	if unknown := v &^ ValuesMaskRawClock; unknown != 0 {

@@ -51,17 +51,30 @@ type limit struct {
 	atMost int32
 }
 
+// String says so.
+func (l limit) String() string {
+	return fmt.Sprintf("%s is %d: the device can do %d", l.name, l.asked, l.atMost)
+}
+
+// noVector says why there is no such completion vector, or nothing if there is.
+func (ctx *Context) noVector(name string, vector uint32) []string {
+	if int64(vector) < int64(ctx.NumCompVectors) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s is %d: the device has %d, counted from 0", name, vector, ctx.NumCompVectors)}
+}
+
 // explainLimits names the attributes that are above the device's limits, where C
-// has refused to make an object with them.
-func (ctx *Context) explainLimits(err error, limits func(*DeviceAttr) []limit) error {
-	return explainWith(err, func() (found []string) {
+// has refused to make an object with them, besides what was found otherwise.
+func (ctx *Context) explainLimits(err error, limits func(*DeviceAttr) []limit, found ...string) error {
+	return explainWith(err, func() []string {
 		device, err := ctx.QueryDevice()
 		if err != nil {
-			return nil
+			return found
 		}
 		for _, l := range limits(&device) {
 			if int64(l.asked) > int64(l.atMost) {
-				found = append(found, fmt.Sprintf("%s is %d: the device can do %d", l.name, l.asked, l.atMost))
+				found = append(found, l.String())
 			}
 		}
 		return found

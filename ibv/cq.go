@@ -35,18 +35,15 @@ func (ctx *Context) CreateCQWithChannel(entries int, cqContext uintptr, channel 
 	case entries <= 0 || entries > math.MaxInt32:
 		return nil, act.invalid("it cannot have %d entries", entries)
 	case vector < 0 || vector > math.MaxInt32:
-		return nil, act.invalid("there is no completion vector %d: they count from 0 to NumCompVectors-1, %d", vector, ctx.NumCompVectors-1)
+		return nil, act.invalid("there is no completion vector %d: the device has %d, counted from 0", vector, ctx.NumCompVectors)
 	case channel != nil && channel.Context != ctx:
 		return nil, act.invalid("the completion channel belongs to a different context")
 	}
 	cq, err := cCreateCQ(ctx, int32(entries), cqContext, channel, int32(vector))
 	if err != nil {
 		return nil, ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
-			return []limit{
-				{"the number of entries", uint32(entries), device.MaxCQE},
-				{"the completion vector", uint32(vector), ctx.NumCompVectors - 1},
-			}
-		})
+			return []limit{{"the number of entries", uint32(entries), device.MaxCQE}}
+		}, ctx.noVector("the completion vector", uint32(vector))...)
 	}
 	return cq, nil
 }

@@ -6,7 +6,8 @@ import "unsafe"
 // as attr.WCFlags asks for: timestamps, VLANs, flow tags. attr is left as C leaves
 // it. The caller closes it. It may be called from any goroutine. Devices and
 // libraries without such queues give errors.ErrUnsupported; so do devices that
-// cannot do what WCFlags asks for.
+// cannot do what WCFlags asks for, and the error lists that. A member whose bit
+// CompMask lacks does not count, and is named where C refuses.
 //
 // C: ibv_create_cq_ex(3)
 func (ctx *Context) CreateCQEx(attr *CQInitAttrEx) (*CQEx, error) {
@@ -20,14 +21,21 @@ func (ctx *Context) CreateCQEx(attr *CQInitAttrEx) (*CQEx, error) {
 	if err := attr.check(ctx, act); err != nil {
 		return nil, err
 	}
+	if attr.CQE == 0 {
+		return nil, act.invalid("it cannot have 0 entries")
+	}
 	fn := VerbsContextCreateCQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCQEx)))
 	c := new(CQInitAttrEx)
 	*c = *attr
 	cq, err := fn.call(ctx, c)
 	if err != nil {
-		return nil, ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
-			return []limit{{"CQE", attr.CQE, device.MaxCQE}, {"CompVector", attr.CompVector, ctx.NumCompVectors - 1}}
-		})
+		idle := unnamed(attr.members()...)
+		err := ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {
+			return []limit{{"CQE", attr.CQE, device.MaxCQE}}
+		}, append(ctx.noVector("CompVector", attr.CompVector), idle...)...)
+		return nil, explainUnsupported(err, idle,
+			asked{"WCFlags", CreateCQWCFlags(attr.WCFlags), attr.WCFlags != 0},
+			asked{"Flags", attr.Flags, attr.CompMask&CQInitAttrMaskFlags != 0})
 	}
 	*attr = *c
 	return cq, nil

@@ -63,7 +63,8 @@
 //
 // Who does not want to poll all the time has completions reported: a [CompChannel]
 // is a file with an event for each request of [CQ.ReqNotify], and
-// [CompChannel.GetCQEvent] waits for them. [Context.GetAsyncEvent] waits for what
+// [CompChannel.GetCQEvent] waits for them. With a deadline, and without a thread, it
+// waits as the example of [CompChannel.SetNonblock] does. [Context.GetAsyncEvent] waits for what
 // happens to queues, queue pairs and ports. Both are C's: a goroutine that waits is
 // in a system call, events are acknowledged, and an object's Close waits until those
 // are that are about it.
@@ -126,7 +127,9 @@
 // It works on 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x,
 // and is for FreeBSD on amd64 and arm64. On other systems of 64 bits but Plan 9,
 // programs compile, with the layouts of Linux, and get [ErrNoLibrary]. On arm64,
-// musl lays out some structs otherwise than glibc: the build tag musl selects it.
+// musl lays out some structs otherwise than glibc: the build tag musl selects it. On
+// riscv64 without cgo, Go 1.26 takes another C library's loader by default: build with
+// -ldflags="-I /lib/ld-linux-riscv64-lp64d.so.1", which Go 1.27 does not need.
 //
 // The library is loaded when the first device is looked for. A machine without
 // it gets an [ErrNoLibrary] then that names the package to install. The environment
@@ -136,7 +139,9 @@
 // does not depend on the Go runtime's inside.
 //
 // FreeBSD's libibverbs is a branch of its own: fewer verbs, other layouts, which
-// are generated from its own headers. There is no direct call there, so a post
+// are generated from its own headers. A program that uses what its verbs.h lacks does
+// not compile there: the column FreeBSD of [verbs.md] says what, and a build constraint
+// keeps such files out. There is no direct call there, so a post
 // allocates and takes longer. The package compiles and links for FreeBSD, and has
 // not been run there. A program that is built without cgo, as from another system,
 // loads libibverbs if the go command is given -tags goverbs_fakecgo and

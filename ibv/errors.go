@@ -130,6 +130,21 @@ var closeHints = map[syscall.Errno]string{
 	syscall.EBUSY: "other objects still use it: close those first",
 }
 
+// regionHints are for verbs that end a registration.
+var regionHints = map[syscall.Errno]string{
+	syscall.EBUSY:  "other objects still use it, as a memory window that is bound to it: close or unbind those first",
+	syscall.EINVAL: "a memory window may be bound to it: close or unbind that first",
+}
+
+// alsoTry adds advice to the error that something is not supported.
+func alsoTry(err error, advice string) error {
+	var e *Error
+	if errors.Is(err, errors.ErrUnsupported) && errors.As(err, &e) {
+		e.Hint += "; " + advice
+	}
+	return err
+}
+
 // errnoOf is the errno that an error of the syscall package is.
 func errnoOf(err error) syscall.Errno {
 	var errno syscall.Errno

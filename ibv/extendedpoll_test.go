@@ -147,8 +147,8 @@ func TestExtendedPollOfFailures(t *testing.T) {
 	require.Zero(t, wcs[2].Opcode())
 	names := e.names()
 	require.Equal(t, []string{"next_poll", "read_qp_num", "read_vendor_err", "end_poll"}, readsSorted(names)[len(names)-4:])
-	require.Equal(t, "completion of work request 0x1122334455667702: IBV_WC_RNR_RETRY_EXC_ERR (vendor error 0x81000002)", wcs[2].String())
-	require.Equal(t, "completion of work request 0x1122334455667700: IBV_WC_SUCCESS", wcs[0].String())
+	require.Equal(t, "completion of work request with WRID 0x1122334455667702: IBV_WC_RNR_RETRY_EXC_ERR (vendor error 0x81000002)", wcs[2].String())
+	require.Equal(t, "completion of work request with WRID 0x1122334455667700: IBV_WC_SUCCESS", wcs[0].String())
 	require.Equal(t, "<nil>", (*ibv.ExtendedWC)(nil).String())
 }
 

@@ -94,7 +94,7 @@ func (s *ExtendedWC) String() string {
 	if s == nil {
 		return nilText
 	}
-	text := fmt.Sprintf("completion of work request %#x: %v", s.WRID, s.Status)
+	text := fmt.Sprintf("completion of work request with WRID %#x: %v", s.WRID, s.Status)
 	if s.Status != WCSuccess {
 		text += fmt.Sprintf(" (vendor error %#x)", s.VendorErr())
 	}
@@ -165,7 +165,9 @@ func (s *ExtendedWC) SL() uint8 { return uint8(s.sl) }
 func (s *ExtendedWC) DLIDPathBits() uint8 { return uint8(s.dlidPathBits) }
 
 // CompletionTS is what the device's clock showed when the work completed, in its
-// own ticks; [WCFieldCompletionTS].
+// own ticks; [WCFieldCompletionTS]. [Context.QueryDeviceEx] tells the rate of the
+// clock, in kHz, by [DeviceAttrEx].HCACoreClock, and in CompletionTimestampMask which
+// bits it has before it begins anew at 0.
 //
 // C: ibv_wc_read_completion_ts
 func (s *ExtendedWC) CompletionTS() uint64 { return s.ts }

@@ -45,7 +45,7 @@ func (mr *MR) Close() error {
 	// until afterwards, because until then the device may write to it.
 	buf, kept := registered.LoadAndDelete(mr)
 	defer runtime.KeepAlive(buf)
-	act := mr.Context.action("deregister memory region", closeHints)
+	act := mr.Context.action("deregister memory region", regionHints)
 	err := cDeregMR(mr)
 	if err != nil && kept {
 		registered.Store(mr, buf)

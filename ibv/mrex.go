@@ -22,7 +22,23 @@ func (pd *PD) RegMREx(attr *MRInitAttr) (*MR, error) {
 	}
 	act.op = fmt.Sprintf("register %d bytes of memory (%v)", attr.Length, attr.Access)
 	mr, err := cRegMREx(pd, attr)
-	return mr, act.from(err)
+	if err != nil {
+		return nil, explainWith(act.from(err), func() []string { return unnamed(attr.members()...) })
+	}
+	return mr, nil
+}
+
+// members are those that count by CompMask. What its bits are is in another enum.
+func (s *MRInitAttr) members() []member {
+	mask := MRInitAttrMask(s.CompMask)
+	return []member{
+		countsBy(mask, RegMRMaskIOVA, "IOVA", s.IOVA != 0),
+		countsBy(mask, RegMRMaskAddr, "Addr", s.Addr != 0),
+		countsBy(mask, RegMRMaskFD, "FD", s.FD != 0),
+		countsBy(mask, RegMRMaskFDOffset, "FDOffset", s.FDOffset != 0),
+		countsBy(mask, RegMRMaskDMAH, "DMAH", s.DMAH != nil),
+		countsBy(mask, RegMRMaskBuf, "Buf", s.Buf != nil),
+	}
 }
 
 // RegDMABufMR registers length bytes of a DMA-buf, from offset: memory of another

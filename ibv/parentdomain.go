@@ -27,5 +27,13 @@ func (ctx *Context) AllocParentDomain(attr *ParentDomainInitAttr) (*PD, error) {
 	}
 	fn := VerbsContextAllocParentDomainFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocParentDomain)))
 	pd, err := fn.call(ctx, attr)
-	return pd, act.from(err)
+	if err != nil {
+		return nil, explainWith(act.from(err), func() []string {
+			return unnamed(
+				countsBy(attr.CompMask, ParentDomainInitAttrAllocators, "Alloc", attr.Alloc != 0),
+				countsBy(attr.CompMask, ParentDomainInitAttrAllocators, "Free", attr.Free != 0),
+				countsBy(attr.CompMask, ParentDomainInitAttrPDContext, "PDContext", attr.PDContext != 0))
+		})
+	}
+	return pd, nil
 }

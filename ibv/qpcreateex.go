@@ -10,7 +10,10 @@ import "unsafe"
 // is a number as cqContext is in [Context.CreateCQWithChannel].
 //
 // With CompMask QPInitAttrPD and nothing else it does what [PD.CreateQP] does, in C
-// too.
+// too. A member whose bit CompMask lacks does not count, whatever it is: programs
+// clear bits to do without something. Where the queue pair is refused, the error
+// names such members that are set; where what was asked for is not supported, it
+// lists that.
 //
 // C: ibv_create_qp_ex(3)
 func (ctx *Context) CreateQPEx(attr *QPInitAttrEx) (*QP, error) {
@@ -25,7 +28,8 @@ func (ctx *Context) CreateQPEx(attr *QPInitAttrEx) (*QP, error) {
 	*c = *attr
 	qp, err := ctx.createQPEx(act, c)
 	if err != nil {
-		return nil, ctx.explainLimits(err, attr.Cap.limits)
+		idle := unnamed(attr.members()...)
+		return nil, explainUnsupported(ctx.explainLimits(err, attr.Cap.limits, idle...), idle, attr.asked()...)
 	}
 	attr.Cap = c.Cap
 	return qp, nil
@@ -63,6 +67,29 @@ func (ctx *Context) checkQPEx(act action, attr *QPInitAttrEx) error {
 		return act.invalid("the shared receive queue belongs to a different context")
 	}
 	return nil
+}
+
+// members are those that count by CompMask.
+func (s *QPInitAttrEx) members() []member {
+	hash := &s.RxHashConf
+	return append([]member{
+		countsBy(s.CompMask, QPInitAttrPD, "PD", s.PD != nil),
+		countsBy(s.CompMask, QPInitAttrXRCD, "XRCD", s.XRCD != nil),
+		countsBy(s.CompMask, QPInitAttrCreateFlags, "CreateFlags", s.CreateFlags != 0),
+		countsBy(s.CompMask, QPInitAttrMaxTSOHeader, "MaxTSOHeader", s.MaxTSOHeader != 0),
+		countsBy(s.CompMask, QPInitAttrIndTable, "RWQIndTbl", s.RWQIndTbl != nil),
+		countsBy(s.CompMask, QPInitAttrRxHash, "RxHashConf", hash.RxHashFunction|hash.RxHashKeyLen != 0 || hash.RxHashKey != nil || hash.RxHashFieldsMask != 0),
+	}, s.moreMembers()...)
+}
+
+// asked are the members by which a device may lack something.
+func (s *QPInitAttrEx) asked() []asked {
+	return []asked{
+		{"QPType", s.QPType, true},
+		{"CompMask", s.CompMask &^ QPInitAttrPD, s.CompMask&^QPInitAttrPD != 0},
+		{"CreateFlags", s.CreateFlags, s.CompMask&QPInitAttrCreateFlags != 0},
+		s.sendOps(),
+	}
 }
 
 // What both structs have, they have at the same places.

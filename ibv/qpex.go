@@ -17,7 +17,7 @@ func (qp *QP) Ex() (*QPEx, error) {
 		return nil, act.from(err)
 	}
 	if ex == nil {
-		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended: Context.CreateQPEx makes such a queue pair, with SendOpsFlags")
+		return nil, act.because(syscall.EOPNOTSUPP, "it was not created as extended: Context.CreateQPEx makes such a queue pair, if SendOpsFlags names its operations and CompMask has QPInitAttrSendOpsFlags")
 	}
 	return ex, nil
 }

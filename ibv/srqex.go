@@ -7,7 +7,8 @@ import (
 
 // CreateSRQEx makes a shared receive queue of any type: an ordinary one in attr.PD,
 // one for XRC (SRQTXRC, with XRCD and CQ), or one that matches tags (SRQTTM, with
-// CQ and TMCap). CompMask names the members that count. attr.Attr is updated to
+// CQ and TMCap). CompMask names the members that count; the others are named where
+// the queue is refused. attr.Attr is updated to
 // what the queue really has. The caller closes it. It may be called from any
 // goroutine. SRQContext is a number as cqContext is in
 // [Context.CreateCQWithChannel].
@@ -34,9 +35,11 @@ func (ctx *Context) CreateSRQEx(attr *SRQInitAttrEx) (*SRQ, error) {
 	*c = *attr
 	srq, err := ctx.createSRQEx(act, c)
 	if err != nil {
-		return nil, ctx.explainLimits(err, func(device *DeviceAttr) []limit {
+		idle := unnamed(attr.members()...)
+		err = ctx.explainLimits(err, func(device *DeviceAttr) []limit {
 			return []limit{{"Attr.MaxWR", attr.Attr.MaxWR, device.MaxSRQWR}, {"Attr.MaxSGE", attr.Attr.MaxSGE, device.MaxSRQSGE}}
-		})
+		}, idle...)
+		return nil, explainUnsupported(err, idle, asked{"SRQType", attr.SRQType, attr.CompMask&SRQInitAttrType != 0})
 	}
 	attr.Attr = c.Attr
 	return srq, nil
@@ -53,6 +56,16 @@ func (ctx *Context) createSRQEx(act action, attr *SRQInitAttrEx) (*SRQ, error) {
 	fn := VerbsContextCreateSRQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateSRQEx)))
 	srq, err := fn.call(ctx, attr)
 	return srq, act.from(err)
+}
+
+// members are those that count by CompMask.
+func (s *SRQInitAttrEx) members() []member {
+	return append([]member{
+		countsBy(s.CompMask, SRQInitAttrType, "SRQType", s.SRQType != 0),
+		countsBy(s.CompMask, SRQInitAttrPD, "PD", s.PD != nil),
+		countsBy(s.CompMask, SRQInitAttrXRCD, "XRCD", s.XRCD != nil),
+		countsBy(s.CompMask, SRQInitAttrCQ, "CQ", s.CQ != nil),
+	}, s.moreMembers()...)
 }
 
 // What both structs have, they have at the same places.

@@ -57,11 +57,11 @@ func TestString(t *testing.T) {
 
 func TestWCString(t *testing.T) {
 	success := ibv.WC{WRID: 0xabc, Opcode: ibv.WCSend, VendorErr: 0x99, ByteLen: 77, QPNum: 0x11, SrcQP: 0x22, SLID: 0x33}
-	require.Equal(t, "completion of work request 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_SEND", success.String())
+	require.Equal(t, "completion of work request with WRID 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_SEND", success.String())
 	recv := success
 	recv.Opcode, recv.WCFlags = ibv.WCRecv, ibv.WCWithImm|ibv.WCGRH
 	recv.SetImmData(ibv.ToBE32(0x1234))
-	const received = "completion of work request 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_RECV, 77 bytes, immediate data 0x1234, with a GRH, from queue pair 0x22"
+	const received = "completion of work request with WRID 0xabc on queue pair 0x11: IBV_WC_SUCCESS, IBV_WC_RECV, 77 bytes, immediate data 0x1234, with a GRH, from queue pair 0x22"
 	require.Equal(t, received, recv.String())
 	recv.WCFlags = ibv.WCWithInv
 	recv.SetInvalidatedRKey(0x55)
@@ -70,7 +70,7 @@ func TestWCString(t *testing.T) {
 	// Of a failed one, four fields mean something, and nothing else is printed.
 	failed := ibv.WC{WRID: 0xabc, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11}
 	want := failed.String()
-	require.Equal(t, "completion of work request 0xabc on queue pair 0x11: IBV_WC_REM_ACCESS_ERR (vendor error 0x17)", want)
+	require.Equal(t, "completion of work request with WRID 0xabc on queue pair 0x11: IBV_WC_REM_ACCESS_ERR (vendor error 0x17)", want)
 	rest := ibv.WC{WRID: 0xabc, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11, Opcode: ibv.WCRecv, ByteLen: 77, SrcQP: 0x22,
 		WCFlags: ibv.WCGRH | ibv.WCWithImm, PKeyIndex: 1, SLID: 2, SL: 3, DLIDPathBits: 4}
 	for _, format := range []string{"%v", "%+v", "%s"} {

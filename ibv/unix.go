@@ -8,8 +8,14 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errnoName is what C programs call an errno, or "".
-func errnoName(errno syscall.Errno) string { return unix.ErrnoName(errno) }
+// errnoName is what C programs call an errno, or "". Where one has two names, it is
+// the one that this package's documentation uses.
+func errnoName(errno syscall.Errno) string {
+	if errno == syscall.EOPNOTSUPP {
+		return "EOPNOTSUPP"
+	}
+	return unix.ErrnoName(errno)
+}
 
 // mapMemory gets pages from the system.
 func mapMemory(size int) ([]byte, error) {

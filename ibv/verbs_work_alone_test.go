@@ -321,6 +321,7 @@ func TestWorkThatMakesNoSense(t *testing.T) {
 		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{Channel: channel2})), "the completion channel belongs to a different context"},
 		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{CompMask: ibv.CQInitAttrMaskPD})), "ParentDomain, which is nil"},
 		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{CompMask: ibv.CQInitAttrMaskPD, ParentDomain: pd2})), "ParentDomain, which is nil or belongs to a different context"},
+		{errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{})), "cannot have 0 entries"},
 		{errorOf(ctx.CreateSRQEx(nil)), "attributes are missing"},
 		{createSRQ(ibv.SRQInitAttrEx{CompMask: ibv.SRQInitAttrPD}), "PD, which is nil"},
 		{createSRQ(ibv.SRQInitAttrEx{CompMask: ibv.SRQInitAttrPD, PD: pd2}), "PD, which is nil or belongs to a different context"},
@@ -426,4 +427,95 @@ func TestStringOfWork(t *testing.T) {
 	for _, none := range []fmt.Stringer{(*ibv.FlowAction)(nil), (*ibv.Counters)(nil), (*ibv.CompCntr)(nil)} {
 		require.Equal(t, "<nil>", none.String())
 	}
+}
+
+// Where C refuses attributes, the error names members that are set and whose bit
+// CompMask lacks; what is not supported is listed. Nothing of it stops what C takes.
+func TestMembersThatDoNotCount(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	ctx := recordedContext(r, allOps)
+	ctx.NumCompVectors = 3
+	pd, cq, xrcd, table := recorder.Object[ibv.PD](r), recorder.Object[ibv.CQ](r), recorder.Object[ibv.XRCD](r), recorder.Object[ibv.RWQIndTable](r)
+	pd.Context, cq.Context, xrcd.Context, table.Context = ctx, ctx, ctx, ctx
+	errorOf := func(_ any, err error) error { return err }
+	qp := ibv.QPInitAttrEx{
+		QPType: ibv.QPTRC, PD: pd, XRCD: xrcd, CreateFlags: ibv.QPCreateBlockSelfMcastLb, MaxTSOHeader: 1, RWQIndTbl: table,
+		RxHashConf: ibv.RxHashConf{RxHashFieldsMask: 1}, SourceQPN: 1, SendOpsFlags: uint64(ibv.QPExWithSend | ibv.QPExWithFlush),
+	}
+	qpNone, qpAll := qp, qp
+	qpAll.CreateFlags |= ibv.QPCreateSourceQPN
+	qpAll.CompMask = ibv.QPInitAttrPD | ibv.QPInitAttrXRCD | ibv.QPInitAttrCreateFlags | ibv.QPInitAttrMaxTSOHeader | ibv.QPInitAttrIndTable | ibv.QPInitAttrRxHash | ibv.QPInitAttrSendOpsFlags
+	qpNames := []string{"PD", "XRCD", "CreateFlags", "MaxTSOHeader", "RWQIndTbl", "RxHashConf", "SourceQPN", "SendOpsFlags"}
+	srqNone := ibv.SRQInitAttrEx{SRQType: ibv.SRQTTM, PD: pd, XRCD: xrcd, CQ: cq, TMCap: ibv.TMCap{MaxOps: 1}}
+	srqAll := srqNone
+	srqAll.CompMask = ibv.SRQInitAttrType | ibv.SRQInitAttrPD | ibv.SRQInitAttrXRCD | ibv.SRQInitAttrCQ | ibv.SRQInitAttrTM
+	cqNone := ibv.CQInitAttrEx{CQE: 1, CompVector: 2, Flags: ibv.CreateCQAttrIgnoreOverrun, ParentDomain: pd, WCFlags: uint64(ibv.WCExWithTMInfo | ibv.WCExWithCVLAN)}
+	cqAll := cqNone
+	cqAll.CompMask = ibv.CQInitAttrMaskFlags | ibv.CQInitAttrMaskPD
+	wqNone := ibv.WQInitAttr{PD: pd, CQ: cq, CreateFlags: ibv.WQFlagsScatterFCS}
+	wqAll := wqNone
+	wqAll.CompMask = ibv.WQInitAttrFlags
+	parentNone := ibv.ParentDomainInitAttr{PD: pd, Alloc: 1, Free: 2, PDContext: 3}
+	parentAll := parentNone
+	parentAll.CompMask = ibv.ParentDomainInitAttrAllocators | ibv.ParentDomainInitAttrPDContext
+	mrNone := ibv.MRInitAttr{Length: 1, IOVA: 1, Addr: 2, FD: 3, FDOffset: 4, DMAH: recorder.Object[ibv.DMAH](r), Buf: recorder.Object[ibv.Buf](r)}
+	mrAll := mrNone
+	mrAll.CompMask = uint64(ibv.RegMRMaskIOVA | ibv.RegMRMaskAddr | ibv.RegMRMaskFD | ibv.RegMRMaskFDOffset | ibv.RegMRMaskDMAH | ibv.RegMRMaskBuf)
+	for _, tt := range []struct {
+		function string
+		call     func(all bool) error
+		names    []string
+		wanted   string // of what is named
+	}{
+		{"VerbsContext.CreateQPEx", func(all bool) error { attr := either(all, qpAll, qpNone); return errorOf(ctx.CreateQPEx(&attr)) }, qpNames,
+			"QPType IBV_QPT_RC, CompMask IBV_QP_INIT_ATTR_XRCD|IBV_QP_INIT_ATTR_CREATE_FLAGS|IBV_QP_INIT_ATTR_MAX_TSO_HEADER|IBV_QP_INIT_ATTR_IND_TABLE|IBV_QP_INIT_ATTR_RX_HASH|IBV_QP_INIT_ATTR_SEND_OPS_FLAGS, " +
+				"CreateFlags IBV_QP_CREATE_BLOCK_SELF_MCAST_LB|IBV_QP_CREATE_SOURCE_QPN, SendOpsFlags IBV_QP_EX_WITH_SEND|IBV_QP_EX_WITH_FLUSH"},
+		{"VerbsContext.CreateSRQEx", func(all bool) error { attr := either(all, srqAll, srqNone); return errorOf(ctx.CreateSRQEx(&attr)) },
+			[]string{"SRQType", "PD", "XRCD", "CQ", "TMCap"}, "SRQType IBV_SRQT_TM"},
+		{"VerbsContext.CreateCQEx", func(all bool) error { attr := either(all, cqAll, cqNone); return errorOf(ctx.CreateCQEx(&attr)) },
+			[]string{"Flags", "ParentDomain"}, "WCFlags IBV_WC_EX_WITH_CVLAN|IBV_WC_EX_WITH_TM_INFO, Flags IBV_CREATE_CQ_ATTR_IGNORE_OVERRUN"},
+		{"VerbsContext.CreateWQ", func(all bool) error { attr := either(all, wqAll, wqNone); return errorOf(ctx.CreateWQ(&attr)) },
+			[]string{"CreateFlags"}, "CreateFlags IBV_WQ_FLAGS_SCATTER_FCS"},
+		{"VerbsContext.AllocParentDomain", func(all bool) error {
+			attr := either(all, parentAll, parentNone)
+			return errorOf(ctx.AllocParentDomain(&attr))
+		},
+			[]string{"Alloc", "Free", "PDContext"}, ""},
+		{"ibv_reg_mr_ex", func(all bool) error { attr := either(all, mrAll, mrNone); return errorOf(pd.RegMREx(&attr)) },
+			[]string{"IOVA", "Addr", "FD", "FDOffset", "DMAH", "Buf"}, ""},
+	} {
+		t.Run(tt.function, func(t *testing.T) {
+			refused := func(errno syscall.Errno, all bool) string {
+				t.Helper()
+				r.Play(tt.function, recorder.Response{Errno: errno})
+				err := tt.call(all)
+				require.ErrorIs(t, err, errno)
+				r.Forget()
+				return err.Error()
+			}
+			for _, name := range tt.names {
+				require.Regexp(t, `\b`+name+` is set, but \w+ lacks IBV_`, refused(syscall.EINVAL, false))
+			}
+			require.NotContains(t, refused(syscall.EINVAL, true), "is set, but")
+			for _, text := range []string{refused(syscall.EOPNOTSUPP, true), refused(syscall.EOPNOTSUPP, false)} {
+				require.Contains(t, text, "(EOPNOTSUPP)")
+			}
+			if tt.wanted != "" {
+				require.Contains(t, refused(syscall.EOPNOTSUPP, true), "; perhaps not all of this is there: "+tt.wanted)
+				require.Contains(t, refused(syscall.EOPNOTSUPP, false), tt.names[0]+" is set, but CompMask lacks")
+			}
+		})
+	}
+	r.Play("VerbsContext.CreateCQEx", recorder.Response{Errno: syscall.EINVAL})
+	require.ErrorContains(t, errorOf(ctx.CreateCQEx(&ibv.CQInitAttrEx{CQE: 1, CompVector: 3})), "CompVector is 3: the device has 3, counted from 0")
+}
+
+func either[T any](first bool, a, b T) T {
+	if first {
+		return a
+	}
+	return b
 }

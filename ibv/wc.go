@@ -21,7 +21,7 @@ type CompletionError struct {
 
 // Error says which work request failed, and how.
 func (e *CompletionError) Error() string {
-	text := fmt.Sprintf("ibv: work request %#x on queue pair %#x failed: %v (vendor error %#x)", e.WRID, e.QPNum, e.Status, e.VendorErr)
+	text := fmt.Sprintf("ibv: work request with WRID %#x on queue pair %#x failed: %v (vendor error %#x)", e.WRID, e.QPNum, e.Status, e.VendorErr)
 	if hint := statusHints[e.Status]; hint != "" {
 		text += "; " + hint
 	}
@@ -32,6 +32,7 @@ var statusHints = map[WCStatus]string{
 	WCLocLenErr:      "the message is longer than the buffers of the receive, or than the port allows",
 	WCLocProtErr:     "a scatter/gather entry is outside its memory region, its lkey is wrong, or the region lacks local write access",
 	WCLocQPOpErr:     "the work request does not fit the queue pair, as a read on UC; Soft-RoCE says so, too, of a wrong lkey, and of a receive whose buffers are too small, outside their region, or without local write access",
+	WCMWBindErr:      "the memory window was not bound: its region needs AccessMWBind, and local write access for a window that peers may write to; the range must be in the region, and both of one protection domain",
 	WCRemOpErr:       "the peer could not do its part: its own completion says why",
 	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
 	WCRemInvReqErr:   "the peer refused the request: its queue pair's access flags (ToInit) do not allow it, or it is too long for the receive buffers",
@@ -43,7 +44,7 @@ var statusHints = map[WCStatus]string{
 // String is a line about the completion. Of one that failed, it has the fields of
 // [CompletionError], for the others mean nothing then.
 func (s WC) String() string {
-	text := fmt.Sprintf("completion of work request %#x on queue pair %#x: %v", s.WRID, s.QPNum, s.Status)
+	text := fmt.Sprintf("completion of work request with WRID %#x on queue pair %#x: %v", s.WRID, s.QPNum, s.Status)
 	if s.Status != WCSuccess {
 		return fmt.Sprintf("%s (vendor error %#x)", text, s.VendorErr)
 	}
@@ -80,7 +81,7 @@ func (s *WC) UDPayload(buf []byte) ([]byte, error) {
 		return nil, err
 	}
 	if s.ByteLen < GRHLength || int(s.ByteLen) > len(buf) {
-		return nil, fmt.Errorf("ibv: UD payload of work request %#x: %d bytes were received, which do not fit a buffer of %d with %d bytes of header; pass the buffer that was posted",
+		return nil, fmt.Errorf("ibv: UD payload of work request with WRID %#x: %d bytes were received, which do not fit a buffer of %d with %d bytes of header; pass the buffer that was posted",
 			s.WRID, s.ByteLen, len(buf), GRHLength)
 	}
 	return buf[GRHLength:s.ByteLen], nil

@@ -18,7 +18,7 @@ func TestWCErr(t *testing.T) {
 		var completion *ibv.CompletionError
 		require.ErrorAs(t, err, &completion)
 		require.Equal(t, &ibv.CompletionError{WRID: 0xabc, Status: status, VendorErr: 0x17, QPNum: 0x123456}, completion)
-		require.Contains(t, err.Error(), fmt.Sprintf("ibv: work request 0xabc on queue pair 0x123456 failed: %v (vendor error 0x17)", status))
+		require.Contains(t, err.Error(), fmt.Sprintf("ibv: work request with WRID 0xabc on queue pair 0x123456 failed: %v (vendor error 0x17)", status))
 	}
 }
 
@@ -65,7 +65,7 @@ func TestUDPayload(t *testing.T) {
 		got, err := wc.UDPayload(tt.buf)
 		if tt.want == nil {
 			require.Nil(t, got)
-			require.ErrorContains(t, err, "work request 0x77")
+			require.ErrorContains(t, err, "work request with WRID 0x77")
 			require.ErrorContains(t, err, fmt.Sprintf("%d bytes were received", tt.byteLen))
 			require.ErrorContains(t, err, fmt.Sprintf("a buffer of %d", len(tt.buf)))
 			continue

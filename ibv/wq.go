@@ -35,7 +35,9 @@ func (ctx *Context) CreateWQ(attr *WQInitAttr) (*WQ, error) {
 	*c = *attr
 	wq, err := fn.call(ctx, c)
 	if err != nil {
-		return nil, act.from(err)
+		idle := unnamed(countsBy(attr.CompMask, WQInitAttrFlags, "CreateFlags", attr.CreateFlags != 0))
+		err := explainWith(act.from(err), func() []string { return idle })
+		return nil, explainUnsupported(err, idle, asked{"CreateFlags", attr.CreateFlags, attr.CompMask&WQInitAttrFlags != 0})
 	}
 	if err := finishWQ(wq, c.WQContext); err != nil {
 		return nil, errors.Join(act.from(err), wq.Close())
