@@ -365,3 +365,43 @@ func TestBytesOfNothing(t *testing.T) {
 	require.Nil(t, (&ibv.MR{Length: math.MaxUint64}).Bytes())
 	require.Nil(t, (&ibv.MR{Addr: 1, Length: math.MaxUint64}).Bytes())
 }
+
+// Advice that only one verb has.
+func TestAdviceOfVerbs(t *testing.T) {
+	r := inRecorder(t)
+	if r == nil {
+		return
+	}
+	mr := recorder.Object[ibv.MR](r)
+	mr.Context = recordedContext(r, allOps)
+	for _, errno := range []syscall.Errno{syscall.EBUSY, syscall.EINVAL} {
+		r.Play("ibv_dereg_mr", recorder.Response{Result: uint64(errno)})
+		err := mr.Close()
+		require.ErrorIs(t, err, errno)
+		require.ErrorContains(t, err, "a memory window")
+		r.Forget()
+	}
+	for _, errno := range []syscall.Errno{syscall.EOPNOTSUPP, syscall.ENOSYS} {
+		r.Play("ibv_query_port_speed", recorder.Response{Result: uint64(errno)})
+		_, err := mr.Context.QueryPortSpeed(1)
+		require.ErrorIs(t, err, errno)
+		require.ErrorContains(t, err, "; ActiveSpeed and ActiveWidth of QueryPort")
+		r.Forget()
+	}
+	r.Play("ibv_query_port_speed", recorder.Response{Result: uint64(syscall.EINVAL)})
+	_, err := mr.Context.QueryPortSpeed(9)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.NotContains(t, err.Error(), "ActiveSpeed")
+}
+
+// A library that came before the speed of ports leads to what it has.
+func TestPortSpeedOfOldLibrary(t *testing.T) {
+	r := inEmptyLibrary(t)
+	if r == nil {
+		return
+	}
+	_, err := recordedContext(r, allOps).QueryPortSpeed(1)
+	require.ErrorIs(t, err, errors.ErrUnsupported)
+	require.ErrorContains(t, err, "ibv_query_port_speed")
+	require.ErrorContains(t, err, "; ActiveSpeed and ActiveWidth of QueryPort")
+}

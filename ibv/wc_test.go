@@ -27,6 +27,7 @@ func TestCompletionErrorAdvice(t *testing.T) {
 		ibv.WCLocLenErr:      "longer than the buffers",
 		ibv.WCLocProtErr:     "lkey",
 		ibv.WCWRFlushErr:     "an earlier completion says why",
+		ibv.WCMWBindErr:      "AccessMWBind",
 		ibv.WCRemInvReqErr:   "too long for the receive buffers",
 		ibv.WCRemAccessErr:   "rkey",
 		ibv.WCRetryExcErr:    "did not answer",

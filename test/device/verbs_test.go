@@ -262,7 +262,24 @@ func TestMemoryWindow1(t *testing.T) {
 	fill(bytesOf(from, 0)[:50], 3)
 	r.write(sender, from, 50, uint64(to.Addr)+100, mw.RKey, ibv.WCSuccess)
 	requireFilled(t, to.Bytes()[100:], 50, 3, 0)
+	require.ErrorContains(t, to.Close(), "a memory window", "which is bound to it")
 	r.write(sender, from, 50, uint64(to.Addr)+100, unbound, ibv.WCRemAccessErr)
+}
+
+// A region without the right to bind windows to it says so when one is bound.
+func TestMemoryWindowOnOtherRegion(t *testing.T) {
+	r := newRig(t)
+	to, mw := r.memory(1), r.allocMW(ibv.MWType1)
+	if mw == nil {
+		return
+	}
+	_, receiver := r.pair(4, 1)
+	require.NoError(t, receiver.BindMW(mw, &ibv.MWBind{SendFlags: ibv.SendSignaled, BindInfo: ibv.MWBindInfo{
+		MR: ibv.ToPtr(to), Addr: uint64(to.Addr), Length: 8, MWAccessFlags: ibv.AccessRemoteWrite,
+	}}))
+	err := r.pollAny(receiver.send, 1)[0].Err()
+	require.ErrorContains(t, err, "IBV_WC_MW_BIND_ERR")
+	require.ErrorContains(t, err, "AccessMWBind")
 }
 
 // One of type 2 is bound by a work request, with a key of the program's, and
