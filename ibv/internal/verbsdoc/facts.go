@@ -29,8 +29,10 @@ type cFunction struct {
 	since string // the release that brought it, "" for the first ones that are known
 	// shadowed tells that C code that names the function gets a macro.
 	shadowed bool
-	linux    bool
-	freeBSD  bool
+	// unseen tells that the facts do not have it, and so neither since when nor where.
+	unseen  bool
+	linux   bool
+	freeBSD bool
 }
 
 // factsFile is what is of interest here of the facts' JSON: see gen/internal/abi. Those of all targets but the first are

@@ -12,11 +12,12 @@ var leftOutText string
 // leftOut is what Go has no call for.
 type leftOut struct {
 	name   string
-	kind   kind   // macro, or "" for what the facts have
+	kind   kind   // "" for what the facts have
 	reason string // a phrase
 }
 
-// readLeftOut reads lines of a name and a reason. A name with parentheses is a macro's. Lines that begin with a number
+// readLeftOut reads lines of a name and a reason. A name with parentheses is a macro's; one of what
+// only the preprocessor can show besides has its kind and a colon in front. Lines that begin with a number
 // sign are comments.
 func readLeftOut(text string) (all []leftOut, err error) {
 	for i, line := range strings.Split(text, "\n") {
@@ -31,6 +32,11 @@ func readLeftOut(text string) (all []leftOut, err error) {
 		}
 		if name, isMacro := strings.CutSuffix(name, "()"); isMacro {
 			l.name, l.kind = name, macro
+		}
+		for _, k := range []kind{exported, inline} {
+			if name, has := strings.CutPrefix(name, string(k)+":"); has {
+				l.name, l.kind = name, k
+			}
 		}
 		all = append(all, l)
 	}

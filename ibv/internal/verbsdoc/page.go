@@ -61,8 +61,8 @@ func newPage(functions []*cFunction, source []*goFunction, left []leftOut) *page
 	for _, l := range left {
 		r := rows[l.name]
 		switch {
-		case r == nil && l.kind == macro:
-			add(&cFunction{name: l.name, kind: macro, linux: true}).reason = l.reason
+		case r == nil && l.kind != "":
+			add(&cFunction{name: l.name, kind: l.kind, unseen: true, linux: true}).reason = l.reason
 		case r == nil:
 			p.wrong = append(p.wrong, fmt.Errorf("leftout.txt has %s, which verbs.h does not have", l.name))
 		case r.reason != "":
@@ -159,7 +159,7 @@ func writeRow(b *bytes.Buffer, cells ...string) {
 
 func (r *row) onFreeBSD() string {
 	switch {
-	case r.kind == macro:
+	case r.unseen:
 		return ""
 	case !r.linux:
 		return "only"

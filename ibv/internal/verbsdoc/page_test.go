@@ -46,9 +46,9 @@ func TestProblems(t *testing.T) {
 }
 
 func TestReadLeftOut(t *testing.T) {
-	left, err := readLeftOut("# a comment\n\nibv_a  for no use \n m() a macro's\n")
+	left, err := readLeftOut("# a comment\n\nibv_a  for no use \n m() a macro's\nfunction:f x\ninline:g y\n")
 	require.NoError(t, err)
-	require.Equal(t, []leftOut{{"ibv_a", "", "for no use"}, {"m", macro, "a macro's"}}, left)
+	require.Equal(t, []leftOut{{"ibv_a", "", "for no use"}, {"m", macro, "a macro's"}, {"f", exported, "x"}, {"g", inline, "y"}}, left)
 	_, err = readLeftOut("ibv_a x\nibv_b\n")
 	require.EqualError(t, err, "leftout.txt:2: ibv_b has no reason")
 }
@@ -133,11 +133,11 @@ func TestReadFacts(t *testing.T) {
 		all[f.name] = *f
 	}
 	for _, want := range []cFunction{
-		{"ibv_alloc_pd", exported, "", false, true, true},
-		{"ibv_reg_dmabuf_mr", exported, "34.0", false, true, false},
-		{"ibv_wr_flush", inline, "45.0", false, true, false},
-		{"ibv_reg_mr", exported, "", true, true, true},
-		{"ibv_poll_cq", inline, "", false, true, true},
+		{"ibv_alloc_pd", exported, "", false, false, true, true},
+		{"ibv_reg_dmabuf_mr", exported, "34.0", false, false, true, false},
+		{"ibv_wr_flush", inline, "45.0", false, false, true, false},
+		{"ibv_reg_mr", exported, "", true, false, true, true},
+		{"ibv_poll_cq", inline, "", false, false, true, true},
 	} {
 		require.Equal(t, want, all[want.name])
 	}
@@ -155,7 +155,7 @@ func TestOnFreeBSD(t *testing.T) {
 		{cFunction{linux: true, freeBSD: true}, nil, ""},
 		{cFunction{linux: true}, []*goFunction{{}}, "no"},
 		{cFunction{freeBSD: true}, []*goFunction{{freeBSD: true}}, "only"},
-		{cFunction{linux: true, kind: macro}, nil, ""},
+		{cFunction{linux: true, kind: macro, unseen: true}, nil, ""},
 	} {
 		require.Equal(t, tt.want, (&row{cFunction: &tt.c, by: tt.by}).onFreeBSD())
 	}
