@@ -18,7 +18,8 @@
 //	Text     it cannot fail: a constant string
 //	Void     it cannot fail: no result
 //
-// The error of those that cannot fail says that there is no such library or function.
+// The error of those that cannot fail says that there is no such library or function. The others' is an [*Error]: where C
+// leaves no reason in errno it says that, and where the number itself is the reason, as with getaddrinfo(3), it has it.
 //
 // # Arguments
 //

@@ -263,7 +263,7 @@ func (b *bindings) about(header string, all []*abi.Facts) (string, error) {
 		what = fmt.Sprintf("%s, whose functions are those of %s", header, b.soname)
 	}
 	return fmt.Sprintf("Package %s is C's header %s%s\n\n"+
-		"It is generated. To take in what another release of the header has more, in this folder:\n\n\tgo run github.com/goverbs/goverbs/gen generate", b.pkg, what, made), nil
+		"It is generated. To take in what another release of the header has more, in this folder:\n\n\tgo tool gen generate", b.pkg, what, made), nil
 }
 
 // plan is what the headers and the committed facts amount to.

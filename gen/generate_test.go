@@ -208,7 +208,7 @@ func TestPackageComment(t *testing.T) {
 	put := func(name, text string) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	const how = "\n//\n// It is generated. To take in what another release of the header has more, in this\n// folder:\n//\n//\tgo run github.com/goverbs/goverbs/gen generate\npackage x\n"
+	const how = "\n//\n// It is generated. To take in what another release of the header has more, in this\n// folder:\n//\n//\tgo tool gen generate\npackage x\n"
 	assert.Contains(t, generate(), "; DO NOT EDIT.\n\n// Package x is C's header infiniband/x.h."+how)
 	dir = t.TempDir()
 	args[len(args)-1] = dir

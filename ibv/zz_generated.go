@@ -5,12 +5,13 @@ package ibv
 import (
 	"encoding/binary"
 	"fmt"
-	"github.com/goverbs/goverbs/clib"
 	"iter"
 	"strconv"
 	"strings"
 	"structs"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // DeviceCapFlags says what a device can do.

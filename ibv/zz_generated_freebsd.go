@@ -4,10 +4,11 @@
 package ibv
 
 import (
-	"github.com/goverbs/goverbs/clib"
 	"strconv"
 	"structs"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // NodeType is what kind of device it is.

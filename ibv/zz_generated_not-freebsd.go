@@ -4,11 +4,12 @@
 package ibv
 
 import (
-	"github.com/goverbs/goverbs/clib"
 	"iter"
 	"strconv"
 	"structs"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // IBUverbsCoreSupport says what the kernel's interface can do.

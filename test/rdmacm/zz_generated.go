@@ -3,12 +3,13 @@
 package rdmacm
 
 import (
-	"github.com/goverbs/goverbs/clib"
-	"github.com/goverbs/goverbs/ibv"
 	"strconv"
 	"strings"
 	"structs"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
+	"github.com/goverbs/goverbs/ibv"
 )
 
 // CmEventType is C's enum rdma_cm_event_type of rdma/rdma_cma.h: one of the values

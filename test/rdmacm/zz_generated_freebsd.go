@@ -4,9 +4,10 @@
 package rdmacm
 
 import (
-	"github.com/goverbs/goverbs/clib"
 	"structs"
 	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
 )
 
 // ECE is what two ends of a connection can do beyond the standard, exchanged when

@@ -4,9 +4,10 @@
 package rdmacm
 
 import (
+	"unsafe"
+
 	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/ibv"
-	"unsafe"
 )
 
 var symbolSetLocalECE = clib.Function{Library: &cLibrary, Name: "rdma_set_local_ece"}

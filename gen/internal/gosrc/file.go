@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"go/build/constraint"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -74,7 +75,32 @@ func (f *file) render(opts Options) ([]byte, error) {
 	if err := out.Render(&b); err != nil {
 		return nil, fmt.Errorf("writing %s: %w", f.name, err)
 	}
-	return wrapComments(b.Bytes()), nil
+	return wrapComments(groupImports(b.Bytes())), nil
+}
+
+var (
+	importBlock = regexp.MustCompile(`(?m)^import \(\n((?:\t.*\n)+)\)$`)
+	notStandard = regexp.MustCompile(`"[^"/]*\.[^"]*"`) // its first part has a dot
+)
+
+// groupImports puts the standard library's packages first, in a group of their own.
+func groupImports(source []byte) []byte {
+	block := importBlock.FindSubmatchIndex(source)
+	if block == nil {
+		return source
+	}
+	var standard, others []byte
+	for line := range bytes.Lines(source[block[2]:block[3]]) {
+		if notStandard.Match(line) {
+			others = append(others, line...)
+		} else {
+			standard = append(standard, line...)
+		}
+	}
+	if standard != nil && others != nil {
+		standard = append(standard, '\n')
+	}
+	return slices.Concat(source[:block[2]], standard, others, source[block[3]:])
 }
 
 // set is some of the targets of a package.

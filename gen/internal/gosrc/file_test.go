@@ -94,3 +94,19 @@ func TestDeclarationsAreWrittenOnce(t *testing.T) {
 	assert.Contains(t, string(files["zz_generated_linux-arm64.go"]), "unsafe.Sizeof(A{})-16]")
 	assert.Contains(t, string(files["zz_generated_not-linux-arm64.go"]), "unsafe.Sizeof(A{})-12]")
 }
+
+// The packages of the standard library stand first in a file.
+func TestGroupImports(t *testing.T) {
+	for source, want := range map[string]string{
+		"package p\n\nimport (\n\t\"a.org/b\"\n\tc \"a.org/c\"\n\t\"go/ast\"\n\t\"structs\"\n)\n": "package p\n\nimport (\n\t\"go/ast\"\n\t\"structs\"\n\n\t\"a.org/b\"\n\tc \"a.org/c\"\n)\n",
+		"package p\n\nimport (\n\t\"structs\"\n\t\"unsafe\"\n)\n":                                 "",
+		"package p\n\nimport (\n\t\"a.org/b\"\n\t\"a.org/c\"\n)\n":                                "",
+		"package p\n\nimport \"unsafe\"\n":                                                        "",
+		"package p\n":                                                                             "",
+	} {
+		if want == "" {
+			want = source
+		}
+		assert.Equal(t, want, string(groupImports([]byte(source))))
+	}
+}
