@@ -299,6 +299,12 @@ func merge(known, read []*abi.Facts) (*plan, error) {
 	slices.SortFunc(p.facts, func(a, b *abi.Facts) int {
 		return cmp.Or(strings.Compare(b.GOOS, a.GOOS), strings.Compare(a.GOARCH, b.GOARCH), strings.Compare(a.Libc, b.Libc))
 	})
+	order := abi.Newcomers(known, p.facts)
+	for i, f := range p.facts {
+		numbered := *f
+		numbered.Order = order
+		p.facts[i] = &numbered
+	}
 	return p, errors.Join(conflicts...)
 }
 

@@ -35,6 +35,8 @@ type Facts struct {
 	Prefixes []string `json:"prefixes,omitzero"`
 	// Since is the release that each declaration appeared in, for SinceOf.
 	Since map[string]string `json:"since,omitempty"`
+	// Order is which headers brought a declaration after the first ones, for OrderOf.
+	Order map[string]int `json:"order,omitempty"`
 	// StandIn tells that these are another system's facts, so that programs compile for
 	// a system that there are no facts of.
 	StandIn bool `json:"-"`

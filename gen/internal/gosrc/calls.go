@@ -57,7 +57,7 @@ func (w *writer) function(f *abi.Function) error {
 		key: f.Name, at: fmt.Sprintf("%s:%d: function %s", f.Header, f.Line, f.Name),
 		result: f.Result, params: f.Params, variadic: f.Variadic, header: f.Header,
 	}
-	name := w.unique(w.free(w.goName(f.Name), camel(f.Name)), "function "+f.Name)
+	name := w.called[f.Name]
 	symbol := "symbol" + name
 	if w.calls.unexported {
 		name = "c" + name

@@ -83,7 +83,7 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"members that collide", "struct s { int wr_id; int WrID; int wrid; };", "S S.WRID S.WRID_ S.WRID__"},
 		{"a setter that collides", "union u { int x; int set_x; };", "U U.X U.SetX U.SetX_ U.SetSetX_"},
 		{"a member takes a helper's name", "struct s { struct s *next; int all; };", "S S.Next S.All S.All_ SAt"},
-		{"types that collide", "struct a_b { int x; };\nstruct aB { int y; };", "AB AB.X AB_ AB_.Y"},
+		{"types that collide", "struct a_b { int x; };\nstruct aB { int y; };", "AB_ AB_.X AB AB.Y"},
 		{"the library's own type", "struct wr { int x; };\nstruct ibv_wr { int y; };", "WR_ WR_.X WR WR.Y"},
 		{"a tag and a typedef", "struct s { int x; };\ntypedef struct { int y; } s;", "S S.X S_ S_.Y"},
 		{"an untagged record's name is taken", "struct a { struct { int x; } b; }; struct ab { int y; };", "AB AB.X A A.B Ab Ab.Y"},

@@ -11,7 +11,7 @@ import (
 // enum writes an enumeration: a type as wide as C's with its values and their
 // names, or plain constants where C has no name for the type.
 func (w *writer) enum(e *abi.Enum) error {
-	names := w.constantNames(e)
+	names := make([]string, len(e.Enumerators))
 	flags := isFlags(e)
 	typ := ""
 	if e.Name != "" {
@@ -19,7 +19,7 @@ func (w *writer) enum(e *abi.Enum) error {
 	}
 	var defs []jen.Code
 	for i, en := range e.Enumerators {
-		names[i] = w.unique(names[i], fmt.Sprintf("%s (%s:%d)", en.Name, e.Header, e.Line))
+		names[i] = w.constants[constant{e, en.Name}]
 		lit, err := literal(en.Value, flags)
 		if err != nil {
 			return fmt.Errorf("%s:%d: %s: %w", e.Header, e.Line, en.Name, err)
@@ -123,7 +123,7 @@ func literal(text string, hex bool) (jen.Code, error) {
 
 // macro writes a macro with an integer value as an untyped constant.
 func (w *writer) macro(m *abi.Macro) error {
-	name := w.unique(w.free(w.goName(m.Name), spelled(m.Name)), fmt.Sprintf("macro %s (%s:%d)", m.Name, m.Header, m.Line))
+	name := w.macros[m.Name]
 	v, _, _ := value(m.Value)
 	lit, err := literal(m.Value, v >= 1<<16) // no header counts that far: these are bits
 	if err != nil {

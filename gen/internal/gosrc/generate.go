@@ -218,10 +218,7 @@ func (w *writer) all() error {
 			return err
 		}
 	}
-	for _, m := range w.facts.Macros {
-		if !w.shipped[m.Header] || w.elsewhere[m] || w.isAlias(m.Name) || w.isEnumerator(m.Name) {
-			continue
-		}
+	for _, m := range w.emittedMacros() {
 		if err := w.macro(m); err != nil {
 			return err
 		}
@@ -269,30 +266,6 @@ func (w *writer) undefined(key, c string) error {
 			key, w.since(strings.Fields(key)[0], c)), w.words.about(c))),
 		jen.Type().Id(name).Struct(jen.Id("_").Qual("structs", "HostLayout")))
 	return nil
-}
-
-// isAlias reports whether a macro is another name for an enumerator, which has
-// that name in Go already.
-func (w *writer) isAlias(name string) bool {
-	for target, alias := range w.alias {
-		if alias == name && target != name {
-			return true
-		}
-	}
-	return false
-}
-
-// isEnumerator reports whether a macro repeats an enumerator of the same name,
-// as headers do so that #ifdef can ask for it.
-func (w *writer) isEnumerator(name string) bool {
-	for _, e := range w.emittedEnums() {
-		for _, en := range e.Enumerators {
-			if en.Name == name {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // withoutComments is what Go text means. A comment may say otherwise what is the

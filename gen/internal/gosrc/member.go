@@ -108,11 +108,14 @@ func (b *body) helpers(f *abi.Field, name string) error {
 	return nil
 }
 
+// viewOf is what has the name of a view.
+func viewOf(c string) string { return "the view of " + c }
+
 // viewAt writes the function that sees memory at an address as a record. It is
 // not inlined: Go 1.26's compiler for amd64 gives up on a copy from a pointer
 // that it has seen as an integer.
 func (w *writer) viewAt(name, c string) {
-	at := w.unique(name+"At", "the view of "+c)
+	at := w.unique(name+"At", viewOf(c))
 	w.add(at,
 		jen.Comment(fmt.Sprintf("%s views the memory at address as %s. The memory must hold one, and must not be in the Go heap unless a pointer keeps it there.", at, c)),
 		jen.Comment("//go:noinline"),

@@ -1,6 +1,7 @@
 package gosrc
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -23,6 +24,11 @@ type scope struct {
 	types   map[string]string      // typeKey to Go name
 	names   map[string]string      // Go name to the C declaration that has it
 
+	constants map[constant]string // Go names of enumerators,
+	macros    map[string]string   // of macros,
+	called    map[string]string   // and of functions, by C's
+	spellings map[*abi.Enum][]func(c string) string
+
 	*overview // of all targets
 
 	path       string            // of the imported package, if there is one
@@ -32,6 +38,12 @@ type scope struct {
 	// theirs are the imported package's headers, where facts stand in for a system's:
 	// of their types, only those are declared that the package's own need.
 	theirs map[string]bool
+}
+
+// constant is an enumerator.
+type constant struct {
+	of *abi.Enum
+	c  string
 }
 
 // newScope names what the facts declare, one target of several. from is a package that may
@@ -52,6 +64,11 @@ func newScope(f *abi.Facts, w *words, from *Import, over *overview, withCalls bo
 		types:   map[string]string{},
 		names:   map[string]string{},
 
+		constants: map[constant]string{},
+		macros:    map[string]string{},
+		called:    map[string]string{},
+		spellings: map[*abi.Enum][]func(c string) string{},
+
 		overview:  over,
 		imported:  map[string]string{},
 		elsewhere: map[any]bool{},
@@ -60,7 +77,8 @@ func newScope(f *abi.Facts, w *words, from *Import, over *overview, withCalls bo
 		s.shipped[h] = true
 	}
 	for _, a := range f.Aliases {
-		if s.alias[a.Target] == "" && s.shipped[a.Header] {
+		age := f.OrderOf("alias", a.Name)
+		if other := s.alias[a.Target]; s.shipped[a.Header] && age <= s.ageOf(a.Target) && (other == "" || age < f.OrderOf("alias", other)) {
 			s.alias[a.Target] = a.Name
 		}
 	}
@@ -87,7 +105,7 @@ func newScope(f *abi.Facts, w *words, from *Import, over *overview, withCalls bo
 	if withCalls {
 		s.wantCalled()
 	}
-	s.nameTypes()
+	s.nameAll()
 	return s, nil
 }
 
@@ -188,34 +206,78 @@ func (s *scope) known(c string) string {
 	return c
 }
 
-// nameTypes gives every type its Go name. What is named by its place comes
-// first: no tag that another release adds takes its name. Then come the header's
-// own types by their prefixes, before another library's, and those without the
-// library's prefix. The suffix _t of a typedef says nothing in Go.
-func (s *scope) nameTypes() {
+// ageOf is which headers brought a tag or an enumerator: see abi.Newcomers.
+func (s *scope) ageOf(c string) (age int) {
+	for _, what := range []string{"struct", "union", "enum", "enumerator"} {
+		age = max(age, s.facts.OrderOf(what, c))
+	}
+	return age
+}
+
+// nameAll gives everything its Go name. The names of a package stay: what newer
+// headers brought takes none that was there before, as another type's, a constant's
+// or a function's.
+func (s *scope) nameAll() {
 	for _, name := range []string{"BE16", "BE32", "BE64", "Ptr"} {
 		s.names[name], s.names["To"+name] = "the support", "the support"
 	}
-	for _, r := range s.sortedRecords() {
-		s.reserve(r, s.name(typeWord(r.Name, r.Typedef)), cName(r))
+	latest := 0
+	for _, age := range s.facts.Order {
+		latest = max(latest, age)
 	}
-	type candidate struct{ key, c, where string }
+	for age := range latest + 1 {
+		s.nameTypes(age)
+		s.nameConstants(age)
+		s.nameFunctions(age)
+		if age == latest {
+			break
+		}
+		for _, r := range s.sortedRecords() { // some have views, which get their names last
+			c := string(r.Kind) + " " + r.Name
+			if name := s.types[recordKey(r)]; name != "" && s.names[name+"At"] == "" {
+				s.names[name+"At"] = viewOf("C's " + c)
+			}
+		}
+	}
+}
+
+// candidate is a C name that is to get a Go name.
+type candidate struct{ c, key, where string }
+
+// inOrder sorts candidates by who has the better claim to a Go name, whatever the order
+// in the header: the header's own, by its prefixes, come before another library's, and
+// those without the library's prefix. C's names with underscores in front come last.
+func (s *scope) inOrder(all []candidate) []candidate {
+	underscores := func(c string) int { return len(c) - len(strings.TrimLeft(c, "_")) }
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return cmp.Or(s.dropped.rank(a.c)-s.dropped.rank(b.c), underscores(a.c)-underscores(b.c), strings.Compare(a.c, b.c))
+	})
+	return all
+}
+
+// nameTypes names the types of an age. What is named by its place comes first: no tag
+// takes its name. The suffix _t of a typedef says nothing in Go.
+func (s *scope) nameTypes(age int) {
+	for _, r := range s.sortedRecords() {
+		s.reserve(r, s.name(typeWord(r.Name, r.Typedef)), cName(r), string(r.Kind)+" "+r.Name, age, s.facts.OrderOf(string(r.Kind), r.Name))
+	}
 	var all []candidate
 	for _, r := range s.sortedRecords() {
-		all = append(all, candidate{recordKey(r), typeWord(r.Name, r.Typedef), fmt.Sprintf(" (%s:%d)", r.Header, r.Line)})
+		if s.facts.OrderOf(string(r.Kind), r.Name) == age {
+			all = append(all, candidate{typeWord(r.Name, r.Typedef), recordKey(r), fmt.Sprintf(" (%s:%d)", r.Header, r.Line)})
+		}
 	}
 	for _, e := range s.emittedEnums() {
-		if e.Name != "" {
-			all = append(all, candidate{enumKey(e), typeWord(e.Name, e.Typedef), fmt.Sprintf(" (%s:%d)", e.Header, e.Line)})
+		if e.Name != "" && s.facts.OrderOf("enum", e.Name) == age {
+			all = append(all, candidate{typeWord(e.Name, e.Typedef), enumKey(e), fmt.Sprintf(" (%s:%d)", e.Header, e.Line)})
 		}
 	}
 	for _, key := range sortedKeys(s.opaque) {
-		all = append(all, candidate{key, s.opaque[key], ""})
+		if s.ageOf(s.opaque[key]) == age {
+			all = append(all, candidate{s.opaque[key], key, ""})
+		}
 	}
-	slices.SortStableFunc(all, func(a, b candidate) int {
-		return s.dropped.rank(a.c) - s.dropped.rank(b.c)
-	})
-	for _, t := range all {
+	for _, t := range s.inOrder(all) {
 		if own := ofTheCLibrary[t.key]; own != "" && s.opaque[t.key] != "" {
 			s.types[t.key] = s.unique(own, t.key)
 			continue
@@ -229,6 +291,46 @@ func (s *scope) nameTypes() {
 var ofTheCLibrary = map[string]string{
 	"struct _IO_FILE": "FILE", "struct __sFILE": "FILE",
 	"struct __dirstream": "DIR", "struct _dirdesc": "DIR",
+}
+
+// nameConstants names the enumerators and the macros of an age.
+func (s *scope) nameConstants(age int) {
+	enums := s.emittedEnums()
+	slices.SortStableFunc(enums, func(a, b *abi.Enum) int { return strings.Compare(a.Key(), b.Key()) })
+	for _, e := range enums {
+		var some []abi.Enumerator
+		for _, en := range e.Enumerators {
+			if s.facts.OrderOf("enumerator", en.Name) == age {
+				some = append(some, en)
+			}
+		}
+		for i, name := range s.constantNames(e, some) {
+			s.constants[constant{e, some[i].Name}] = s.unique(name, fmt.Sprintf("%s (%s:%d)", some[i].Name, e.Header, e.Line))
+		}
+	}
+	var all []candidate
+	for _, m := range s.emittedMacros() {
+		if s.facts.OrderOf("macro", m.Name) == age {
+			all = append(all, candidate{m.Name, m.Name, fmt.Sprintf(" (%s:%d)", m.Header, m.Line)})
+		}
+	}
+	for _, m := range s.inOrder(all) {
+		s.macros[m.c] = s.unique(s.free(s.goName(m.c), spelled(m.c)), "macro "+m.c+m.where)
+	}
+}
+
+// nameFunctions names the functions of an age. They keep their names while nothing
+// calls them, for a library may be named later.
+func (s *scope) nameFunctions(age int) {
+	var all []candidate
+	for _, f := range s.functions() {
+		if s.facts.OrderOf("function", f.Name) == age {
+			all = append(all, candidate{c: f.Name})
+		}
+	}
+	for _, f := range s.inOrder(all) {
+		s.called[f.c] = s.unique(s.free(s.goName(f.c), camel(f.c)), "function "+f.c)
+	}
 }
 
 // typeWord is the C name of a type without what says that it is a type.
@@ -248,20 +350,21 @@ func cName(r *abi.Record) string {
 }
 
 // reserve keeps the Go names of what only its place in a record names: untagged
-// records, and functions that members point to.
-func (s *scope) reserve(r *abi.Record, goName, c string) {
+// records, and functions that members point to. Those of an age have their turn.
+func (s *scope) reserve(r *abi.Record, goName, c, id string, age, oldest int) {
 	for _, f := range r.Fields {
 		inner := f.Type
 		for inner.Kind == abi.Array || inner.Kind == abi.Pointer {
 			inner = inner.Elem
 		}
-		path, place := goName+camel(f.Name), c+"."+f.Name
+		path, place, own := goName+camel(f.Name), c+"."+f.Name, id+"."+f.Name
+		came := max(oldest, s.facts.OrderOf("member", own))
 		switch {
-		case hidden(f.Name):
+		case hidden(f.Name) || came > age:
 		case f.Name == "" && inner.Anon != nil:
-			s.reserve(inner.Anon, goName, c)
+			s.reserve(inner.Anon, goName, c, id, age, oldest)
 		case inner.Anon != nil:
-			s.reserve(inner.Anon, s.unique(path, place), place)
+			s.reserve(inner.Anon, s.unique(path, place), place, own, age, came)
 		case inner.Kind == abi.FuncPtr:
 			s.unique(path+"Func", place)
 		}
@@ -322,39 +425,66 @@ func isFlags(e *abi.Enum) bool {
 	return 2*bits > len(e.Enumerators)
 }
 
-// constantNames gives the Go names of an enumeration's values. Where one would
+// emittedMacros lists the macros to write.
+func (s *scope) emittedMacros() []*abi.Macro {
+	other := map[string]bool{} // what has the name in Go already
+	for target, alias := range s.alias {
+		other[alias] = alias != target
+	}
+	for _, e := range s.emittedEnums() { // repeated, so that #ifdef can ask for it
+		for _, en := range e.Enumerators {
+			other[en.Name] = true
+		}
+	}
+	var out []*abi.Macro
+	for _, m := range s.facts.Macros {
+		if s.shipped[m.Header] && !s.elsewhere[m] && !other[m.Name] {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// constantNames gives the Go names of some of an enumeration's values. Where one would
 // be a type's name, all of them take the enumeration's own name in front
 // instead of C's common prefix, and an underscore if even that is a type's.
-// Without an enumeration's name, one keeps C's spelling.
-func (s *scope) constantNames(e *abi.Enum) []string {
-	if len(e.Enumerators) == 0 {
+// Without an enumeration's name, one keeps C's spelling. What newer headers add is
+// spelled as the first ones are, if it can be.
+func (s *scope) constantNames(e *abi.Enum, some []abi.Enumerator) []string {
+	if len(some) == 0 {
 		return nil
 	}
-	spellings := []func(c string) string{s.name}
-	if e.Name != "" {
-		prefix := commonPrefix(e.Enumerators)
-		for _, joint := range []string{"", "_"} {
-			spellings = append(spellings, func(c string) string {
-				return s.types[enumKey(e)] + joint + camel(strings.TrimPrefix(c, prefix))
-			})
+	spellings := s.spellings[e]
+	if spellings == nil {
+		spellings = []func(c string) string{s.name}
+		if e.Name != "" {
+			prefix := commonPrefix(some)
+			for _, joint := range []string{"", "_"} {
+				spellings = append(spellings, func(c string) string {
+					return s.types[enumKey(e)] + joint + camel(strings.TrimPrefix(c, prefix))
+				})
+			}
 		}
 	}
 	var out []string
-	for _, spell := range spellings {
+	for i, spell := range spellings {
 		out = nil
 		clash := false
-		for _, en := range e.Enumerators {
+		for _, en := range some {
 			name := spell(en.Name)
 			_, taken := s.names[name]
 			clash = clash || taken
 			out = append(out, name)
+		}
+		if s.spellings[e] == nil && (!clash || i == len(spellings)-1) {
+			s.spellings[e] = spellings[i:]
 		}
 		if !clash {
 			break
 		}
 	}
 	if e.Name == "" {
-		for i, en := range e.Enumerators {
+		for i, en := range some {
 			out[i] = s.free(out[i], spelled(en.Name))
 		}
 	}
