@@ -92,3 +92,17 @@ struct s { int a; };
 	// Where no target reads it, there is none to name.
 	assert.NotContains(t, genFails(t, append(args, "-target", "linux/s390x")...).Error(), advice)
 }
+
+// A function that has the symbol of another is left out: a call of that one by its name
+// would be a call of something else.
+func TestLabelsAreLeftOut(t *testing.T) {
+	dir := t.TempDir()
+	args := []string{"generate", "-header", "foo.h", "-library", "libfoo.so.1", "-o", dir, "-I", include(t, "foo.h",
+		"int foo_old(int x) __asm__(\"foo_new\");\nint foo_two(int), foo_three(int);\nint foo_later(int);\nint foo_later(int) asm(\"foo_sooner\");\n")}
+	assert.Equal(t, "gen: left out: foo.h:1:20: function foo_old: __asm__(\"foo_new\") gives it the symbol of another function\n"+
+		"gen: left out: foo.h:4:20: function foo_later: asm(\"foo_sooner\") gives it the symbol of another function\n", said(t, args...))
+	text := files(t, dir)["zz_generated.go"]
+	assert.Contains(t, text, "func FooTwo(")
+	assert.NotContains(t, text, "foo_old")
+	assert.NotContains(t, text, "foo_later")
+}

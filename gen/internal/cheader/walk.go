@@ -22,6 +22,7 @@ func (r *reader) look(n cc.Node) {
 	case *cc.Declaration:
 		r.typedefs(n)
 		for l := n.InitDeclaratorList; l != nil; l = l.InitDeclaratorList {
+			r.label(l.InitDeclarator)
 			if t, ok := l.InitDeclarator.Declarator.Type().(*cc.ArrayType); ok {
 				r.arrayFits(t, l.InitDeclarator.Declarator)
 			}
@@ -80,6 +81,17 @@ func (r *reader) typedefs(n *cc.Declaration) {
 			r.bases[d.Name()] = base
 		}
 	}
+}
+
+// label does not follow a function that C calls by the name of another.
+func (r *reader) label(n *cc.InitDeclarator) {
+	if n.Asm == nil || n.Declarator.Type().Kind() != cc.Function {
+		return
+	}
+	before := r.owner
+	r.owner = owner{}.declaring(n.Declarator)
+	r.cannot(n.Asm, "%s gives it the symbol of another function", strings.TrimSpace(cc.NodeSource(n.Asm)))
+	r.owner = before
 }
 
 // sizeOperator does not follow a size or an alignment that cc calculates with and that
