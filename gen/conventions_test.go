@@ -18,6 +18,7 @@ import (
 const (
 	conventionsHeader = `
 enum my_flags { MY_FAST = 1, MY_SAFE = 2 };
+enum my_change { MY_LESS = -1, MY_MORE = 1 };
 struct my_thing { int flags; };
 int my_start(struct my_thing *t, int flags);
 int my_open(int fd);
@@ -25,6 +26,9 @@ int my_list(int n);
 struct my_thing *my_find(const char *name);
 int my_version(void);
 int my_other(int n);
+unsigned long my_write(unsigned long n);
+unsigned long my_read(unsigned long n);
+unsigned my_change(unsigned by);
 int my_missing(int a, int b);
 static inline int my_inline(void) { return 7; }
 `
@@ -39,6 +43,9 @@ int my_list(int n) { return n; }
 struct my_thing *my_find(const char *name) { errno = ESRCH; return name ? &thing : NULL; }
 int my_version(void) { return -3; }
 int my_other(int n) { return -n; }
+unsigned long my_write(unsigned long n) { errno = EPIPE; return n ? n : -1; }
+unsigned long my_read(unsigned long n) { return n ? n : -EIO; }
+unsigned my_change(unsigned by) { return by; }
 `
 	conventionsTable = `# what my.h does not say
 header my.h int errno
@@ -47,6 +54,10 @@ my_start errno
 my_open minus
 my_list count
 my_version value
+my_write minus
+my_read count
+my_change value
+	by my_change
 `
 	conventionsMain = `package main
 
@@ -71,6 +82,12 @@ func main() {
 	fmt.Println(my.Find(nil))
 	fmt.Println(my.Version())
 	fmt.Println(my.Other(0), my.Other(1<<4))
+	fmt.Println(my.Write(5))
+	_, err = my.Write(0)
+	fmt.Println(err)
+	fmt.Println(my.Read(6))
+	fmt.Println(my.Read(0))
+	fmt.Println(my.MyChange(my.Less))
 	fmt.Println(errors.Is(my.Missing(1, 2), clib.ErrNoFunction))
 }
 `
@@ -83,6 +100,11 @@ func main() {
 <nil> my_find: no such process
 -3 <nil>
 <nil> my_other: device or resource busy
+5 <nil>
+my_write: broken pipe
+6 <nil>
+0 my_read: input/output error
+4294967295 <nil>
 true
 `
 )

@@ -230,8 +230,11 @@ func (w *writer) param(c callable, p abi.Parameter, v *jen.Statement) (paramType
 			return out, nil, fmt.Errorf("conventions give it the type enum %s, which does not fit", tag)
 		case e != nil: // a release that is older than the enumeration has the integer only
 			out.code = w.typeCode(enumKey(e))
-			if t.Kind == abi.Int {
+			switch {
+			case t.Kind == abi.Int:
 				v = jen.Id(fmt.Sprintf("int%d", 8*t.Size)).Call(v)
+			case e.Signed:
+				v = jen.Id(fmt.Sprintf("uint%d", 8*t.Size)).Call(v)
 			}
 		}
 	}

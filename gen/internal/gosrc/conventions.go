@@ -125,7 +125,8 @@ func (c *conventions) find(key, header string, result *abi.Type) (convention, er
 	case errno:
 		fits = result.Kind == abi.Int && result.Size == 4
 	case minus, count:
-		fits = result.Kind == abi.Int && (result.Size == 4 || result.Size == 8)
+		// An unsigned one, such as a size_t, is read as if it had a sign.
+		fits = (result.Kind == abi.Int || result.Kind == abi.Uint) && (result.Size == 4 || result.Size == 8)
 	case text:
 		fits = isText(result)
 	case nothing:
