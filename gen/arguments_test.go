@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,9 @@ func TestWrongArguments(t *testing.T) {
 		{"generate -package ibv/ -o " + out, 2, `-package "ibv/"`},
 		{"check -package 1 -o " + out, 2, `-package "1"`},
 		{"generate -header infiniband/sa-kern-abi.h -o " + out, 2, `-header infiniband/sa-kern-abi.h: a Go package cannot have the name "sa-kern-abi"; give -package`},
+		{"generate -header main.h -o " + out, 2, `-header main.h: a Go package cannot have the name "main"; give -package`},
+		{"generate -header x/init.h -o " + out, 2, `-header x/init.h: a Go package cannot have the name "init"; give -package`},
+		{"generate -package init -o " + out, 2, `-package "init"`},
 		{"check -header infiniband/efadv.h -o ../ibv", 3, "the package there is of infiniband/verbs.h"},
 		{"generate -o=", 2, "-o is empty"},
 		{"generate -o " + file, 2, "-o " + file + ": it is a file; name the folder of the Go package"},
@@ -111,4 +115,19 @@ func TestWrongArguments(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, ".gen-*"))
 	require.NoError(t, err)
 	assert.Empty(t, left)
+}
+
+// The first line of generated files names the flags, divided by blanks, and is one line.
+func TestFlagsAreOneWordEach(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "out")
+	for _, args := range [][]string{
+		{"-header", "a b.h"}, {"-library", "libx y.so"}, {"-library", "libx.so\nfunc init() {}"}, {"-library", "libx\x01.so"},
+		{"-import", "none "}, {"-library", "libx.so", "-direct", "x_a, x_b"},
+	} {
+		args = append([]string{"generate", "-package", "x", "-o", out}, args...)
+		err := run(args, io.Discard)
+		assert.Equal(t, 2, exitStatus(args, err), "%q: %v", args, err)
+		assert.ErrorContains(t, err, "cannot with a blank or a control character", "%q", args)
+	}
+	assert.NoDirExists(t, out)
 }

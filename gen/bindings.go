@@ -18,6 +18,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
 	"github.com/goverbs/goverbs/gen/internal/gosrc"
@@ -137,8 +138,14 @@ func (b *bindings) check(header string) error {
 			return usagef("-conventions %s: the first line of the files is to name it, as %q, and cannot with a blank: give the table another name", name, from)
 		}
 	}
-	switch valid := token.IsIdentifier(b.pkg) && b.pkg != "_"; {
-	case !valid && !named:
+	for _, f := range []struct{ flag, value string }{{"header", header}, {"import", b.imported}, {"library", b.soname}, {"direct", b.direct}} {
+		if strings.ContainsFunc(f.value, func(r rune) bool { return unicode.IsSpace(r) || !unicode.IsPrint(r) }) {
+			return usagef("-%s %q: the first line of the files is to name it, and cannot with a blank or a control character", f.flag, f.value)
+		}
+	}
+	// No program can import a package init, nor one that is a program.
+	switch valid := token.IsIdentifier(b.pkg) && b.pkg != "_" && b.pkg != "init"; {
+	case !valid && !named, b.pkg == "main" && !named:
 		return usagef("-header %s: a Go package cannot have the name %q; give -package", header, b.pkg)
 	case !valid:
 		return usagef("-package %q: a Go package cannot have this name; want a word such as ibv", b.pkg)
