@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/goverbs/goverbs/gen/internal/abi"
+	"github.com/goverbs/goverbs/gen/internal/gosrc"
 )
 
 const aboutGenerate = `Reads a header for all targets and writes Go: zz_generated.go with what is the
@@ -148,7 +149,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 	if err := b.write(stdout, in.header, named(in.header, read), p, files); err != nil {
 		return err
 	}
-	b.reportUnbound(stdout, p, in.header)
+	b.reportUnbound(stdout, p, in.header, from)
 	b.reportGuessed(stdout, in.header)
 	return b.reportRedeclared(stdout, from, p.facts)
 }
@@ -184,7 +185,7 @@ func (b *bindings) write(stdout io.Writer, header, named string, p *plan, files 
 
 // reportUnbound tells which functions of the header the package does not have, unless
 // that was asked for. The methods of package ibv take the place of those of verbs.h.
-func (b *bindings) reportUnbound(stdout io.Writer, p *plan, header string) {
+func (b *bindings) reportUnbound(stdout io.Writer, p *plan, header string, from *gosrc.Import) {
 	exported, inline := functions(p, header, abi.FunctionExtern), functions(p, header, abi.FunctionInline)
 	switch {
 	case b.unbound, header == verbs:
@@ -193,6 +194,25 @@ func (b *bindings) reportUnbound(stdout io.Writer, p *plan, header string) {
 	case b.soname != "" && len(inline) > 0:
 		fmt.Fprintf(stdout, "left out: what is inline in %s, which no library exports (%d): %s\n", header, len(inline), strings.Join(inline, ", "))
 	}
+	if b.soname == "" || header == verbs {
+		return
+	}
+	for _, other := range included(p, header, from) {
+		if names := functions(p, other, abi.FunctionExtern); len(names) > 0 {
+			fmt.Fprintf(stdout, "left out: the functions of %s (%d), which %s includes; a package of their own has them, with -header %s\n", other, len(names), header, other)
+		}
+	}
+}
+
+// included lists the headers that a header includes, but for those of the imported package.
+func included(p *plan, header string, from *gosrc.Import) (names []string) {
+	for _, facts := range p.facts {
+		names = append(names, facts.Headers...)
+	}
+	slices.Sort(names)
+	return slices.DeleteFunc(slices.Compact(names), func(name string) bool {
+		return name == header || from != nil && slices.ContainsFunc(from.Facts, func(f *abi.Facts) bool { return f.Ships(name) })
+	})
 }
 
 // reportGuessed tells which functions are called by a convention that is no more than

@@ -106,3 +106,18 @@ func TestLabelsAreLeftOut(t *testing.T) {
 	assert.NotContains(t, text, "foo_old")
 	assert.NotContains(t, text, "foo_later")
 }
+
+// The functions of a header that only includes others are in those, and that is said.
+func TestGenerateSaysWhoseFunctionsItLeavesOut(t *testing.T) {
+	t.Parallel()
+	folder := include(t, "foo.h", "#include \"foo/a.h\"\n#include \"foo/b.h\"\nint foo_own(int);\n")
+	require.NoError(t, os.Mkdir(filepath.Join(folder, "foo"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "foo", "a.h"), []byte("int foo_one(int);\nint foo_two(int);\n"), 0o644))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "foo", "b.h"), []byte("#include <stdlib.h>\nstruct foo_b { int x; };\n"), 0o644))
+	args := []string{"generate", "-header", "foo.h", "-I", folder, "-o", t.TempDir()}
+	assert.Contains(t, gen(t, append(args, "-library", "libfoo.so.1")...),
+		"left out: the functions of foo/a.h (2), which foo.h includes; a package of their own has them, with -header foo/a.h\n")
+	assert.NotContains(t, gen(t, append(args, "-library", "libfoo.so.1")...), "b.h")
+	said := gen(t, "generate", "-header", "infiniband/mlx5dv.h", "-library", "libmlx5.so.1", "-o", filepath.Join(newModule(t), "mlx5dv"))
+	assert.NotContains(t, said, "which infiniband/mlx5dv.h includes", "verbs.h has a package")
+}
