@@ -1,10 +1,13 @@
 package ccall
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+)
 
 // Program is a batch of calls on one object of C's that are made in one crossing: C's lock, which the first one takes
-// and the last one lets go of, is never seen in Go. It is for ibv_wr_start, what follows it, and ibv_wr_complete. One
-// goroutine at a time may play it.
+// and the last one lets go of, is never seen in Go. It is for ibv_wr_start, what follows it, and ibv_wr_complete. Any
+// number of goroutines may play it at the same time, each with steps of its own.
 //
 // Between start and complete there are steps, one for each work request. The collector waits for all of it, so
 // whoever builds a program bounds it.
@@ -20,11 +23,6 @@ type Program struct {
 
 	// checked is 1 once the functions are known to be there.
 	checked uint32
-
-	// end is where the steps ended last. It is looked at, and rarely stored: the lock that C takes waits for all stores
-	// before it.
-	//lint:ignore U1000 the assembly's
-	end uintptr
 }
 
 // Step is a work request: two stores, and up to three calls, in the order of the fields. A call whose function is 0
@@ -76,7 +74,7 @@ func playProgram(p *Program, first *Step, n int) (result, errno int32) {
 		yield()
 		return -1, NotAsked
 	}
-	p.checked = 1
+	atomic.StoreUint32(&p.checked, 1) // any number of goroutines may play it
 	if RaceDetector {
 		RaceRead(unsafe.Pointer(first), uintptr(n)*unsafe.Sizeof(Step{}))
 		raceRelease()

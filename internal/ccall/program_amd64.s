@@ -25,15 +25,15 @@ TEXT ·playSteps(SB), NOSPLIT|NOFRAME, $0-32
 	MOVQ SI, R13              // the step
 	SHLQ $7, DX
 	ADDQ SI, DX
-	MOVQ DX, Program_end(AX)
+	MOVQ DX, 8(SP)            // where steps end
 	MOVQ Program_Object(AX), BX
 	MOVQ BX, DI
 	CALL Program_Start(AX)
-	CMPQ R13, Program_end(R15)
+	CMPQ R13, 8(SP)
 	JEQ  complete
 step:
 	STEP(R13, R15, BX)
-	CMPQ R13, Program_end(R15)
+	CMPQ R13, 8(SP)
 	JNE  step
 complete:
 	MOVQ BX, DI

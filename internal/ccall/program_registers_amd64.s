@@ -11,22 +11,21 @@ TEXT ·playInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	JEQ  other
 	SHLQ $7, CX
 	ADDQ BX, CX
-	CMPQ CX, Program_end(AX)
-	JEQ  same
-	MOVQ CX, Program_end(AX)
-same:
 	ENTER
+	SUBQ $16, SP
 	MOVQ AX, R15              // the program, over all calls
 	MOVQ BX, R13              // the step
-	MOVQ Program_Object(AX), BX
-	MOVQ BX, DI
+	MOVQ CX, BX               // where steps end
+	MOVQ Program_Object(AX), DI
 	CALL Program_Start(AX)
-	CMPQ R13, Program_end(R15)
+	MOVQ BX, 0(SP)            // not before the start, which takes a lock: that waits for stores
+	MOVQ Program_Object(R15), BX
+	CMPQ R13, 0(SP)
 	JEQ  complete
 	PCALIGN $64
 step:
 	STEP(R13, R15, BX)
-	CMPQ R13, Program_end(R15)
+	CMPQ R13, 0(SP)
 	JNE  step
 complete:
 	MOVQ BX, DI

@@ -3,6 +3,7 @@ package ccall
 import (
 	"fmt"
 	"math"
+	"sync"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -137,6 +138,31 @@ func TestPlayReturnsWhatCompleteDoes(t *testing.T) {
 				})
 			}
 		}
+	})
+}
+
+// Two goroutines that play parts of the same steps at the same time play as many as each was told: one that
+// went by the other's end would never meet it.
+func TestPlayTogether(t *testing.T) {
+	waysToPlay(t, func(t *testing.T, play func(p *Program, steps []Step) (result, errno int32)) {
+		const part, plays = 4, 200_000 // long enough for both to be at it
+		o := &object{setErrno: untouched}
+		p := program(o)
+		steps := make([]Step, 2*part)
+		for i := range steps {
+			steps[i] = Step{Op: mustFind("object_op"), Data: mustFind("object_data"), Plain: 1}
+		}
+		var group sync.WaitGroup
+		for k := range 2 {
+			group.Go(func() {
+				for range plays {
+					play(p, steps[k*part:(k+1)*part])
+				}
+			})
+		}
+		group.Wait()
+		require.EqualValues(t, 2*plays*(1+2*part+1), o.n)
+		require.Zero(t, o.held)
 	})
 }
 
