@@ -61,6 +61,16 @@ func (ctx *Context) checkQPEx(act action, attr *QPInitAttrEx) error {
 	case attr.CompMask == pd:
 		// Safe: as in createQPEx.
 		return attr.PD.checkQP(act, (*QPInitAttr)(unsafe.Pointer(attr)))
+	case attr.CompMask&table != 0:
+		if attr.Cap.MaxSendWR > 0 && attr.SendCQ == nil {
+			return act.invalid("SendCQ is needed, because Cap.MaxSendWR is not 0")
+		}
+	case attr.QPType != QPTXRCRecv && attr.SendCQ == nil:
+		return act.invalid("SendCQ is needed")
+	case attr.QPType != QPTXRCRecv && attr.QPType != QPTXRCSend && attr.RecvCQ == nil:
+		return act.invalid("SendCQ and RecvCQ are both needed; they may be the same")
+	}
+	switch {
 	case attr.SendCQ != nil && attr.SendCQ.Context != ctx, attr.RecvCQ != nil && attr.RecvCQ.Context != ctx:
 		return act.invalid("the completion queues belong to a different context")
 	case attr.SRQ != nil && attr.SRQ.Context != ctx:
