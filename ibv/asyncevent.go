@@ -43,7 +43,12 @@ func (ctx *Context) SetAsyncNonblock(nonblocking bool) error {
 func (s *AsyncEvent) Ack() error {
 	event := new(AsyncEvent)
 	*event = *s
-	return action{op: "acknowledge " + event.EventType.String()}.from(cAckAsyncEvent(event))
+	act := action{op: "acknowledge " + event.EventType.String()}
+	// C counts in the object that it finds there.
+	if about := event.EventType.subject(); about != aboutPort && about != aboutDevice && event.Element.QP().Get() == nil {
+		return act.invalid("the event is about no object, so it is not one that was got")
+	}
+	return act.from(cAckAsyncEvent(event))
 }
 
 // CQ is the completion queue that the event is about, or nil if it is about

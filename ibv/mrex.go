@@ -21,6 +21,12 @@ func (pd *PD) RegMREx(attr *MRInitAttr) (*MR, error) {
 		return nil, act.invalid("attributes are missing")
 	}
 	act.op = fmt.Sprintf("register %d bytes of memory (%v)", attr.Length, attr.Access)
+	switch mask, dmah := MRInitAttrMask(attr.CompMask), attr.DMAH; {
+	case mask&RegMRMaskDMAH != 0 && (dmah == nil || dmah.Context != pd.Context):
+		return nil, act.invalid("CompMask names DMAH, which is nil or belongs to a different context")
+	case mask&RegMRMaskBuf != 0 && attr.Buf == nil:
+		return nil, act.invalid("CompMask names Buf, which is nil")
+	}
 	mr, err := cRegMREx(pd, attr)
 	if err != nil {
 		return nil, explainWith(act.from(err), func() []string { return unnamed(attr.members()...) })

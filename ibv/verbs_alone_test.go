@@ -258,6 +258,15 @@ func TestRefusedVerbs(t *testing.T) {
 		},
 		func() error { return errorOf(pd.RegMRIOVA(nil, 1, 1)) },
 		func() error { return errorOf(pd.RegMREx(nil)) },
+		func() error { return errorOf(pd.RegMREx(&ibv.MRInitAttr{CompMask: uint64(ibv.RegMRMaskDMAH)})) },
+		func() error {
+			return errorOf(pd.RegMREx(&ibv.MRInitAttr{CompMask: uint64(ibv.RegMRMaskDMAH), DMAH: &ibv.DMAH{Context: foreign.Context}}))
+		},
+		func() error { return errorOf(pd.RegMREx(&ibv.MRInitAttr{CompMask: uint64(ibv.RegMRMaskBuf)})) },
+		func() error { return new(ibv.AsyncEvent).Ack() },
+		func() error { return (&ibv.AsyncEvent{EventType: ibv.EventQPFatal}).Ack() },
+		func() error { return (&ibv.AsyncEvent{EventType: ibv.EventSRQErr}).Ack() },
+		func() error { return (&ibv.AsyncEvent{EventType: ibv.EventWQFatal}).Ack() },
 		func() error { return errorOf(ctx.AllocDM(nil)) },
 		func() error { return errorOf(dm.ReadAt(make([]byte, 1), -1)) },
 		func() error { return errorOf(dm.WriteAt(make([]byte, 1), -1)) },
@@ -276,6 +285,18 @@ func TestRefusedVerbs(t *testing.T) {
 		func() error { _, _, err := ctx.ResolveEthL2(nil); return err },
 	} {
 		require.ErrorIs(t, call(), syscall.EINVAL, "call %d", i)
+	}
+	// Completion queues that C would look into, by what a queue pair has.
+	const pdOps = ibv.QPInitAttrPD | ibv.QPInitAttrSendOpsFlags
+	cq, table := &ibv.CQ{Context: ctx}, &ibv.RWQIndTable{Context: ctx}
+	for i, attr := range []ibv.QPInitAttrEx{
+		{QPType: ibv.QPTRC, CompMask: pdOps, PD: pd},
+		{QPType: ibv.QPTRC, CompMask: pdOps, PD: pd, SendCQ: cq},
+		{QPType: ibv.QPTUD, CompMask: pdOps, PD: pd, RecvCQ: cq},
+		{QPType: ibv.QPTXRCSend, CompMask: pdOps, PD: pd},
+		{QPType: ibv.QPTRawPacket, CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrIndTable, PD: pd, RWQIndTbl: table, Cap: ibv.QPCap{MaxSendWR: 1}},
+	} {
+		require.ErrorIs(t, errorOf(ctx.CreateQPEx(&attr)), syscall.EINVAL, "queue pair %d", i)
 	}
 	for _, fd := range []int{1 << 32, math.MinInt32 - 1} {
 		require.ErrorIs(t, errorOf(ibv.ImportDevice(fd)), syscall.EBADF)
