@@ -156,6 +156,43 @@ func TestGenerateRefusesWhatChanged(t *testing.T) {
 	}
 }
 
+// Room for later may be spelled otherwise in another release, an array of one byte as a
+// byte. That contradicts nothing, and files stay as they are in either direction.
+func TestRoomForLaterIsRespelled(t *testing.T) {
+	t.Parallel()
+	const one = "struct tail { unsigned char a; unsigned char reserved[1]; };\n"
+	const other = "struct tail { unsigned char a; unsigned char reserved; };\n"
+	const more = "struct fresh { int x; };\n"
+	for _, texts := range [][3]string{{one, other, other + more}, {other, one, one + more}} {
+		dir := t.TempDir()
+		generate := func(text string) string {
+			return gen(t, "generate", "-header", "x.h", "-I", include(t, "x.h", text), "-o", dir)
+		}
+		generate(texts[0])
+		before := files(t, dir)
+		assert.Contains(t, generate(texts[1]), "up to date")
+		assert.Equal(t, before, files(t, dir))
+		generate(texts[2])
+		for name, text := range before {
+			if filepath.Ext(name) == ".go" {
+				layout := text[strings.Index(text, "type Tail"):]
+				assert.Contains(t, files(t, dir)[name], layout[:strings.Index(layout, "}")])
+			}
+		}
+		assert.Contains(t, generate(texts[0]), "up to date")
+	}
+	assert.ErrorContains(t, genFails(t, "generate", "-header", "x.h", "-I", include(t, "x.h", "struct tail { unsigned char a; unsigned char reserved; };"), "-o", generatedIn(t, "struct tail { char a; unsigned char reserved; };")),
+		"a was char, is unsigned char", "what is in use is not")
+}
+
+// generatedIn is a folder with the package of a header.
+func generatedIn(t *testing.T, text string) string {
+	t.Helper()
+	dir := t.TempDir()
+	gen(t, "generate", "-header", "x.h", "-I", include(t, "x.h", text), "-o", dir)
+	return dir
+}
+
 // files reads all files of a folder.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()

@@ -21,6 +21,12 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 	if len(forward) == 0 {
 		// The same release. It is taken as read: the lines may have moved.
 		same := *read
+		same.Records = slices.Clone(read.Records)
+		for _, k := range known.Records {
+			if i := slices.IndexFunc(same.Records, func(r *Record) bool { return r.id() == k.id() }); i >= 0 {
+				same.Records[i] = respelled(k, same.Records[i])
+			}
+		}
 		same.Version, same.Since, same.Prefixes = known.Version, known.Since, known.Prefixes
 		return &same, nil, nil
 	}
@@ -50,7 +56,7 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 		if older[r.id()] == Grown {
 			return k
 		}
-		return r
+		return respelled(k, r)
 	})
 	merged.Enums = join(known.Enums, read.Enums, joinEnums)
 	merged.Macros = join(known.Macros, read.Macros, latest)
@@ -76,6 +82,21 @@ func choices(changes []Change) map[string]ChangeKind {
 		out[c.What+" "+c.Name] = c.Kind
 	}
 	return out
+}
+
+// respelled is a record as read, where room for later is as it is known: an array of one
+// byte may be a byte elsewhere, and neither is to take the other's place.
+func respelled(known, read *Record) *Record {
+	was := leaves(known)
+	if !slices.ContainsFunc(read.Flat, func(l Leaf) bool {
+		return isSpare(l.Path) && was[l.Path].CType != l.CType && was[l.Path].place() == l.place()
+	}) ||
+		!read.Same(known) || !known.Same(read) {
+		return read
+	}
+	kept := *read
+	kept.Fields, kept.Flat = known.Fields, known.Flat
+	return &kept
 }
 
 func latest[T any](_, read T) T { return read }

@@ -78,7 +78,7 @@ func leafChanges(before, after *Record, shift int64) (broken, grown, members []s
 			grown = append(grown, fmt.Sprintf("%s %s became %s", b.Path, b.place(), a.place()))
 		case b.place() != a.place():
 			broken = append(broken, fmt.Sprintf("%s %s became %s", b.Path, b.place(), a.place()))
-		case b.CType != a.CType:
+		case b.CType != a.CType && !isSpare(b.Path):
 			broken = append(broken, fmt.Sprintf("%s was %s, is %s", b.Path, b.CType, a.CType))
 		}
 	}
