@@ -136,7 +136,7 @@ func runGenerate(args []string, stdout io.Writer) error {
 	}
 	p, err := merge(known, read)
 	if err != nil {
-		return fmt.Errorf("%s was left as it is: %w", b.dir, err)
+		return fmt.Errorf("%s was left as it is: %w%s", b.dir, err, howToGoOn(err))
 	}
 	from, err := b.importFor(in.header, p.facts)
 	if err != nil {
@@ -152,6 +152,16 @@ func runGenerate(args []string, stdout io.Writer) error {
 	b.reportUnbound(stdout, p, in.header, from)
 	b.reportGuessed(stdout, in.header)
 	return b.reportRedeclared(stdout, from, p.facts)
+}
+
+// howToGoOn tells what to do about constants that have other values now, for some are
+// meant to grow from release to release.
+func howToGoOn(err error) string {
+	var conflict *abi.ConflictError
+	if !errors.As(err, &conflict) || !slices.ContainsFunc(conflict.Changes, func(c abi.Change) bool { return c.Kind == abi.Renumbered }) {
+		return ""
+	}
+	return "\nprograms may have been built with the old values; to take the new ones all the same, remove " + factsName + " there and generate the package anew"
 }
 
 // write writes the files that changed, and the facts when they did.

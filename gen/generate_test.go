@@ -185,6 +185,38 @@ func TestRoomForLaterIsRespelled(t *testing.T) {
 		"a was char, is unsigned char", "what is in use is not")
 }
 
+// What a parameter points to may become constant, or be so no more: callers need not care.
+func TestConstantParametersContradictNothing(t *testing.T) {
+	t.Parallel()
+	const one, other = "int x_a(char *name, int *const *p);\n", "int x_a(const char *name, const int **p);\n"
+	for _, texts := range [][2]string{{one, other}, {other, one}} {
+		dir := generatedIn(t, texts[0])
+		generate := func(text string) string {
+			return gen(t, "generate", "-header", "x.h", "-library", "libx.so.1", "-I", include(t, "x.h", text), "-o", dir)
+		}
+		generate(texts[0])
+		before := files(t, dir)
+		assert.Contains(t, generate(texts[1]), "up to date")
+		assert.Equal(t, before, files(t, dir))
+		generate(texts[1] + "int x_b(int);\n")
+		assert.Contains(t, generate(texts[0]), "up to date")
+	}
+	for older, newer := range map[string]string{"int x_a(char *);": "int x_a(signed char *);", "char *x_a(void);": "const char *x_a(void);"} {
+		assert.ErrorContains(t, genFails(t, "generate", "-header", "x.h", "-I", include(t, "x.h", newer), "-o", generatedIn(t, older)), "changed: function x_a")
+	}
+}
+
+// A constant that has another value is refused, with what to do if it is meant to.
+func TestRenumberedSaysHowToGoOn(t *testing.T) {
+	t.Parallel()
+	dir := generatedIn(t, "enum x { X_A, X_MAX };\n")
+	newer := []string{"generate", "-header", "x.h", "-I", include(t, "x.h", "enum x { X_A, X_B, X_MAX };\n"), "-o", dir}
+	assert.ErrorContains(t, genFails(t, newer...), "to take the new ones all the same, remove "+factsName+" there and generate the package anew")
+	require.NoError(t, os.Remove(filepath.Join(dir, factsName)))
+	gen(t, newer...)
+	assert.Contains(t, declaredIn(t, dir), "B")
+}
+
 // generatedIn is a folder with the package of a header.
 func generatedIn(t *testing.T, text string) string {
 	t.Helper()

@@ -38,6 +38,7 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 		case !c.Breaking():
 			added = append(added, c)
 		case c.Kind == Removed:
+		case c.What == "function" && calledAlike(known, read, c.Name):
 		case older[id] == Grown:
 			// The headers have the smaller form of what is known.
 		default:
@@ -61,7 +62,14 @@ func Merge(known, read *Facts) (*Facts, []Change, error) {
 	merged.Enums = join(known.Enums, read.Enums, joinEnums)
 	merged.Macros = join(known.Macros, read.Macros, latest)
 	merged.Aliases = join(known.Aliases, read.Aliases, latest)
-	merged.Functions = join(known.Functions, read.Functions, latest)
+	merged.Functions = join(known.Functions, read.Functions, func(k, r *Function) *Function {
+		if k.Prototype() == r.Prototype() {
+			return r
+		}
+		kept := *r // which differs in what is constant only
+		kept.Result, kept.Params = k.Result, k.Params
+		return &kept
+	})
 	if hasOwn(backward) {
 		merged.Version = known.Version // neither contains the other
 	}
@@ -82,6 +90,23 @@ func choices(changes []Change) map[string]ChangeKind {
 		out[c.What+" "+c.Name] = c.Kind
 	}
 	return out
+}
+
+// calledAlike reports whether a function's prototypes differ at most in what parameters
+// point to being constant, which is nothing to its callers.
+func calledAlike(known, read *Facts, name string) bool {
+	named := func(f *Function) bool { return f.Name == name }
+	i, j := slices.IndexFunc(known.Functions, named), slices.IndexFunc(read.Functions, named)
+	if i < 0 || j < 0 {
+		return false
+	}
+	k, r := known.Functions[i], read.Functions[j]
+	return k.Kind == r.Kind && k.Variadic == r.Variadic && k.Result.Declare("") == r.Result.Declare("") &&
+		slices.EqualFunc(k.Params, r.Params, func(a, b Parameter) bool { return withoutConst(a.Type) == withoutConst(b.Type) })
+}
+
+func withoutConst(t *Type) string {
+	return strings.NewReplacer("const ", "", "*const", "*").Replace(t.Declare(""))
 }
 
 // respelled is a record as read, where room for later is as it is known: an array of one
