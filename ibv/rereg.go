@@ -1,6 +1,7 @@
 package ibv
 
 import (
+	"errors"
 	"fmt"
 	"syscall"
 	"unsafe"
@@ -91,6 +92,9 @@ func reregError(act action, code ReregMRErrCode, err error) *ReregMRError {
 	switch {
 	case isMissing(err):
 		return &ReregMRError{ReregMRErrInput, act.from(err)}
+	case errors.Is(err, errors.ErrUnsupported) || code > 0 && errors.Is(syscall.Errno(code), errors.ErrUnsupported):
+		// C says that the region is lost, but nobody has touched it.
+		return &ReregMRError{ReregMRErrInput, act.because(syscall.EOPNOTSUPP, "the device's provider or this libibverbs does not have it; %s", fates[ReregMRErrInput])}
 	case code > 0: // not C's, but providers have been seen to return errno values
 		return &ReregMRError{ReregMRErrCmd, act.because(syscall.Errno(code), "%s", fates[ReregMRErrCmd])}
 	case fates[code] == "":

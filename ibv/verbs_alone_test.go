@@ -121,6 +121,7 @@ func TestRereg(t *testing.T) {
 		{-4, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
 		{-5, ibv.ReregMRErrCmdAndDoForkNew, syscall.EMLINK, true, true},
 		{-6, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
+		{int(syscall.EOPNOTSUPP), ibv.ReregMRErrInput, syscall.EOPNOTSUPP, true, false},
 		{int(syscall.EPIPE), ibv.ReregMRErrCmd, syscall.EPIPE, true, true},
 	} {
 		t.Run(fmt.Sprint(tt.result), func(t *testing.T) {
