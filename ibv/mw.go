@@ -30,7 +30,7 @@ func (mw *MW) Close() error {
 }
 
 // BindMW posts a work request that binds a memory window of type 1 as bind says; a
-// length of 0 closes the window. The window has its new RKey on return, and peers
+// length of 0 closes the window, for which Soft-RoCE needs an MR, too. The window has its new RKey on return, and peers
 // can use it once the request has completed; if it does not complete well, the old
 // one is good again and has to be put back. bind is the caller's again on return.
 // It may be called from any goroutine.

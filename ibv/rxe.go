@@ -36,6 +36,12 @@ func numbers(file *regexp.Regexp, path string) (numbers [2]int, ok bool) {
 	return numbers, true
 }
 
+// isRxe reports whether a function is of Soft-RoCE's.
+func isRxe(fn uintptr) bool {
+	_, is := numbers(rxeFile, dl.FileOf(fn))
+	return is
+}
+
 // rxeBefore64 reports whether a function is from a Soft-RoCE before 64.0, which
 // takes all entries of a list for as long as the first one, and sends nothing of
 // inline data that is a list. The last patches of older releases mend that, but
