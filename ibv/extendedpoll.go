@@ -122,17 +122,17 @@ func NewExtendedPoll(cq *CQEx, fields WCFields) (*ExtendedPoll, error) {
 		if fn == 0 {
 			return nil, act.invalid("the completion queue was created without %v", r.field)
 		}
-		switch r.field {
-		case WCFieldTMInfo:
+		if r.field == WCFieldTMInfo {
 			p.poll.Fill, p.poll.FillAt = fn, r.result
 			continue
-		case WCFieldQPNum:
-			onFailure = append(onFailure, readInto(fn, r.result))
 		}
 		onSuccess = append(onSuccess, readInto(fn, r.result))
 	}
 	if unknown != 0 {
 		return nil, act.invalid("no field is known for %v", unknown)
+	}
+	if cq.ReadQPNum != 0 {
+		onFailure = append(onFailure, readInto(uintptr(cq.ReadQPNum), qpNumAt()))
 	}
 	if cq.ReadVendorErr != 0 {
 		onFailure = append(onFailure, readInto(uintptr(cq.ReadVendorErr), unsafe.Offsetof(ExtendedWC{}.vendorErr)))
@@ -200,6 +200,9 @@ func (p *ExtendedPoll) failed(n int, result, errno int32) (int, error) {
 func (p *ExtendedPoll) String() string {
 	if p == nil {
 		return nilText
+	}
+	if p.cq == nil {
+		return "extended poll of no completion queue"
 	}
 	return fmt.Sprintf("extended poll of completion queue %d for %v", p.cq.Handle, p.fields)
 }

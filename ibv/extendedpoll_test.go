@@ -152,11 +152,11 @@ func TestExtendedPollOfFailures(t *testing.T) {
 	require.Equal(t, "<nil>", (*ibv.ExtendedWC)(nil).String())
 }
 
-// An error names no queue pair that nobody has read, whatever else was read into the
+// An error names no queue pair where the queue does not have it, whatever else was read into the
 // same memory, and C left beside it.
 func TestExtendedPollOfFailuresWithoutQueuePair(t *testing.T) {
 	e := newExtended(t)
-	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields&^ibv.WCFieldQPNum)
+	p := newExtendedPoll(t, e.cq(0, allFlags&^ibv.WCExWithQPNum, false), allFields&^ibv.WCFieldQPNum)
 	wcs := make([]ibv.ExtendedWC, 1)
 	for first := range uintptr(3) { // the last one fails
 		e.call("extended_give", 0, 1, first, 1)
@@ -244,6 +244,22 @@ func TestExtendedPollFails(t *testing.T) {
 	}
 }
 
+// The queue pair of a failure is read wherever the queue has it, asked for or not.
+func TestExtendedPollNamesTheFailedQP(t *testing.T) {
+	for _, fields := range []ibv.WCFields{0, ibv.WCFieldByteLen, allFields} {
+		e := newExtended(t)
+		p := newExtendedPoll(t, e.cq(0, allFlags, false), fields)
+		e.call("extended_give", 0, 3, 0, 1) // the last one fails
+		e.play(extendedScript{})
+		wcs := make([]ibv.ExtendedWC, 3)
+		n, err := p.Poll(wcs)
+		require.NoError(t, err)
+		require.Equal(t, 3, n)
+		require.Error(t, wcs[2].Err())
+		require.EqualValues(t, 0x840002, wcs[2].QPNum(), fields)
+	}
+}
+
 // What nobody has made asks C for nothing.
 func TestExtendedPollZero(t *testing.T) {
 	var p ibv.ExtendedPoll
@@ -251,6 +267,7 @@ func TestExtendedPollZero(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "NewExtendedPoll")
 	require.Zero(t, n)
+	require.Equal(t, "extended poll of no completion queue", p.String())
 }
 
 func TestExtendedPollWithoutRoom(t *testing.T) {

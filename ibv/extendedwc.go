@@ -55,9 +55,9 @@ func joined(list, word string) string {
 }
 
 // ExtendedWC is a completion, as an [ExtendedPoll] reads it. What it was not asked
-// to read means nothing, but for QPNum, which is what was there before. Of a
-// completion that failed, only WRID, Status, VendorErr and QPNum mean anything, the
-// last if it is read.
+// to read means nothing. Of a completion that failed, only WRID, Status, VendorErr
+// and QPNum mean anything, the last if the queue was created with WCExWithQPNum:
+// it is read then, asked for or not.
 type ExtendedWC struct {
 	compMask uint32
 	// Status says whether the work succeeded, and how it failed.
@@ -68,7 +68,7 @@ type ExtendedWC struct {
 	// What C's functions returned. What one returns is stored as the whole register, of
 	// which C defines only so many bits: see [read]. The queue pair's number is in the
 	// one of its places that no other result is written over, because an error names it
-	// whether it was read or not.
+	// though the queue may not have it.
 	qpNumLittleEndian                      uint32
 	srcQP, opcode, wcFlags, byteLen, imm   uint32
 	slid, sl, dlidPathBits, cvlan, flowTag uint32
@@ -81,7 +81,7 @@ type ExtendedWC struct {
 }
 
 // Err is nil for a success, and a *CompletionError otherwise, whose QPNum means
-// something if it was read: see [WCFieldQPNum].
+// something if the queue was created with WCExWithQPNum.
 func (s *ExtendedWC) Err() error {
 	if s.Status == WCSuccess {
 		return nil
