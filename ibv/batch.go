@@ -52,15 +52,21 @@ type Batch struct {
 	kept    []unsafe.Pointer // memory of the caller's: see keep
 
 	parts      []part
-	unfinished int           // how many parts lack something
-	errs       map[int]error // what went wrong with those
-	posts      int           // counted for the race detector
+	unfinished int               // how many parts lack something
+	errs       map[lacking]error // what went wrong with those
+	posts      int               // counted for the race detector
 }
 
 // part is what is known of a work request besides its step.
 type part struct {
 	op    batchOp
 	lacks lacks
+}
+
+// lacking is that a work request lacks something because of an error.
+type lacking struct {
+	i    int
+	what lacks
 }
 
 // lacks is what a work request is not to be posted without.
@@ -72,6 +78,9 @@ const (
 	lacksUD
 	lacksXRC
 )
+
+// first is the first of what is lacking.
+func (l lacks) first() lacks { return l & -l }
 
 // String says what to call.
 func (l lacks) String() string {
@@ -240,7 +249,7 @@ func (b *Batch) ready(first, end int) error {
 		if p.lacks == 0 {
 			continue
 		}
-		if err := b.errs[first+i]; err != nil {
+		if err := b.errs[lacking{first + i, p.lacks.first()}]; err != nil {
 			return fmt.Errorf("%w; the batch is not posted before work request %d is set", err, first+i)
 		}
 		return act.invalid("work request %d of the batch lacks %v", first+i, p.lacks)

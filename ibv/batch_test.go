@@ -432,6 +432,24 @@ func TestBatchLacksReceiver(t *testing.T) {
 	require.ErrorIs(t, b.SetInline(0, nil), syscall.EOPNOTSUPP)
 }
 
+// What was mended is not complained of, and does not hide what is missing.
+func TestBatchSaysWhatIsStillMissing(t *testing.T) {
+	e := newExtended(t)
+	b := newBatch(t, e.qp(0, ibv.QPTUD, everything, false, nil), everything, 1, 1)
+	require.NoError(t, b.Send(0, 1, 0))
+	require.Error(t, b.SetUD(0, nil, 1, 2))
+	require.ErrorContains(t, b.SetSGEs(0, ibv.SGE{}, ibv.SGE{}), "2 scatter/gather entries")
+	require.NoError(t, b.SetInline(0, nil))
+	require.ErrorContains(t, b.Err(), "needs an address handle")
+	require.NoError(t, b.Send(0, 1, 0))
+	require.ErrorContains(t, b.Err(), "lacks its data")
+	require.Error(t, b.SetUD(0, nil, 1, 2))
+	require.NoError(t, b.SetUD(0, new(ibv.AH), 1, 2))
+	require.ErrorContains(t, b.Err(), "lacks its data")
+	require.NoError(t, b.SetInline(0, nil))
+	require.NoError(t, b.Err())
+}
+
 // Batches are posted in part, again, and patched in between.
 func TestBatchPatchedInPlace(t *testing.T) {
 	e := newExtended(t)

@@ -34,7 +34,9 @@ func (b *Batch) begin(i int, op batchOp, wrID uint64, flags SendFlags) (*ccall.S
 	}
 	p.lacks = missing
 	if b.errs != nil {
-		delete(b.errs, i)
+		for what := lacksOp; what <= lacksXRC; what <<= 1 {
+			delete(b.errs, lacking{i, what})
+		}
 	}
 	b.finished(i)
 	return s, nil
@@ -47,15 +49,15 @@ func (b *Batch) finished(i int) {
 		return
 	}
 	b.unfinished--
-	if b.errs != nil {
-		delete(b.errs, i)
-	}
 }
 
 // has says that work request i lacks something no more.
 func (b *Batch) has(i int, what lacks) {
 	if p := &b.parts[i]; p.lacks&what != 0 {
 		p.lacks &^= what
+		if b.errs != nil {
+			delete(b.errs, lacking{i, what})
+		}
 		b.finished(i)
 	}
 }
@@ -139,10 +141,10 @@ func (b *Batch) failed(i int, what lacks, why func(action) error) error {
 	}
 	b.parts[i].lacks |= what
 	if b.errs == nil {
-		b.errs = make(map[int]error)
+		b.errs = make(map[lacking]error)
 	}
 	err := why(act)
-	b.errs[i] = err
+	b.errs[lacking{i, what}] = err
 	return err
 }
 
