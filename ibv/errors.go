@@ -87,6 +87,8 @@ func (a action) from(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &failure) && failure.Errno == 0 && a.hints[syscall.EIO] == "":
+		return a.because(syscall.EIO, "C gave no reason: it may know no such argument, or the device has failed")
 	case errors.As(err, &failure):
 		return a.failed(errnoOf(failure))
 	}
