@@ -87,6 +87,9 @@ func (qp *QP) wrongValues(attr *QPAttr, mask QPAttrMask) []string {
 	bits(QPAttrMaskDestQPN, "DestQPNum", attr.DestQPNum, 24)
 	check(QPAttrMaskPathMTU, !isMTU(attr.PathMTU), "PathMTU is %d, which is none of the values of MTU", uint32(attr.PathMTU))
 	check(QPAttrMaskCurState, attr.CurQPState > QPSErr, "CurQPState is %d, which is none of C's states", uint32(attr.CurQPState))
+	if state, err := qp.queryState(); err == nil {
+		check(QPAttrMaskCurState, attr.CurQPState <= QPSErr && attr.CurQPState != state, "CurQPState says %v, and the queue pair is in %v", attr.CurQPState, state)
+	}
 	check(QPAttrMaskAltPath, attr.AltPortNum != attr.AltAHAttr.PortNum, "AltPortNum is %d, and AltAHAttr has port %d: they are the same port", attr.AltPortNum, attr.AltAHAttr.PortNum)
 	if device, err := qp.Context.QueryDevice(); err == nil {
 		check(QPAttrMaskPort, attr.PortNum == 0 || attr.PortNum > device.PhysPortCnt, "PortNum is %d: the device's ports are 1 to %d", attr.PortNum, device.PhysPortCnt)
@@ -109,8 +112,8 @@ func (qp *QP) wrongValues(attr *QPAttr, mask QPAttrMask) []string {
 		}
 		check(QPAttrMaskAV, number != 0 && attr.AHAttr.PortNum != number, "AHAttr has port %d, and the queue pair port %d", attr.AHAttr.PortNum, number)
 		if port, err := qp.Context.QueryPort(uint32(number)); err == nil {
-			check(QPAttrMaskPKeyIndex, attr.PKeyIndex >= port.PKeyTblLen, "PKeyIndex is %d: the table of port %d has 0 to %d", attr.PKeyIndex, number, int(port.PKeyTblLen)-1)
-			check(QPAttrMaskAltPath, port.LinkLayer == LinkLayerEthernet, "RoCE has no alternate paths")
+			check(QPAttrMaskPKeyIndex, port.PKeyTblLen != 0 && attr.PKeyIndex >= port.PKeyTblLen, "PKeyIndex is %d: the table of port %d has 0 to %d", attr.PKeyIndex, number, int(port.PKeyTblLen)-1)
+			check(QPAttrMaskAltPath, port.LinkLayer == LinkLayerEthernet && !qp.Context.Device.isIWARP(), "RoCE has no alternate paths")
 		}
 	}
 	return found

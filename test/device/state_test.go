@@ -77,6 +77,10 @@ func TestWrongMoves(t *testing.T) {
 		{func() error {
 			return fresh(ibv.QPTUD).Modify(&ibv.QPAttr{QPState: ibv.QPSInit, PortNum: port}, ibv.QPAttrMaskState|ibv.QPAttrMaskPort|ibv.QPAttrMaskPKeyIndex|ibv.QPAttrMaskQKey|ibv.QPAttrMaskSQPSN)
 		}, syscall.EINVAL, "from IBV_QPS_RESET to IBV_QPS_INIT a queue pair of type IBV_QPT_UD does not take IBV_QP_SQ_PSN"},
+		{func() error {
+			connected, _ := r.pair(1, 1)
+			return connected.Modify(&ibv.QPAttr{QPState: ibv.QPSRTS, CurQPState: ibv.QPSInit}, ibv.QPAttrMaskState|ibv.QPAttrMaskCurState)
+		}, syscall.EINVAL, "CurQPState says IBV_QPS_INIT, and the queue pair is in IBV_QPS_RTS"},
 		{func() error { return fresh(ibv.QPTRC).Modify(nil, 0) }, syscall.EINVAL, "attributes are missing"},
 		{func() error { _, err := r.pd.CreateAHTo(port, linkLocal.GIDIndex, r.gid.GID); return err }, syscall.EINVAL, "which does not reach"},
 		{func() error { _, err := r.pd.CreateAHTo(port, 99, r.gid.GID); return err }, syscall.ENODATA, "GID index 99 of port 1 has no entry"},
