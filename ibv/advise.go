@@ -22,8 +22,8 @@ func (pd *PD) AdviseMR(advice AdviseMRAdvice, flags IBUverbsAdviseMRFlag, parts 
 		syscall.EPERM:  "a region is not the process's, or was not registered for writing",
 		syscall.ENOENT: "an LKey is not of a region of this protection domain",
 	})
-	if uint64(len(parts)) > math.MaxUint32 {
-		return act.invalid("there are too many parts")
+	if len(parts) == 0 || uint64(len(parts)) > math.MaxUint32 {
+		return act.invalid("there are no parts, or too many")
 	}
 	fn := VerbsContextAdviseMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AdviseMR)))
 	return act.from(fn.call(pd, advice, uint32(flags), unsafe.SliceData(parts), uint32(len(parts))))

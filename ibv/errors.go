@@ -119,7 +119,7 @@ var commonHints = map[syscall.Errno]string{
 // memoryHints are for verbs that register memory.
 var memoryHints = map[syscall.Errno]string{
 	syscall.EFAULT: "the memory is not mapped, or not writable though the access flags ask for it",
-	syscall.EINVAL: "remote write and remote atomic access need local write access too",
+	syscall.EINVAL: "if the flags ask for remote write or remote atomic access, they have to ask for local write access too",
 }
 
 // sizeHints are for verbs that make an object with capacities.

@@ -16,7 +16,10 @@ import (
 //
 // C: ibv_reg_mr_ex(3)
 func (pd *PD) RegMREx(attr *MRInitAttr) (*MR, error) {
-	act := pd.Context.action("register memory", memoryHints)
+	act := pd.Context.action("register memory", map[syscall.Errno]string{
+		syscall.EFAULT: memoryHints[syscall.EFAULT],
+		syscall.EINVAL: memoryHints[syscall.EINVAL] + "; CompMask has to name an address, or a file with its offset and an IOVA, or a buffer",
+	})
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}

@@ -427,3 +427,12 @@ func TestPortSpeedOfOldLibrary(t *testing.T) {
 	require.ErrorContains(t, err, "ibv_query_port_speed")
 	require.ErrorContains(t, err, "; ActiveSpeed and ActiveWidth of QueryPort")
 }
+
+// Advice about nothing is refused without asking C.
+func TestAdviseMRWithoutParts(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	err := (&ibv.PD{Context: p.context}).AdviseMR(ibv.AdviseMRAdvicePrefetch, 0, nil)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "there are no parts")
+	require.Zero(t, p.saw(calls))
+}
