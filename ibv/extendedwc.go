@@ -69,11 +69,11 @@ type ExtendedWC struct {
 	// which C defines only so many bits: see [read]. The queue pair's number is in the
 	// one of its places that no other result is written over, because an error names it
 	// though the queue may not have it.
-	qpNumLittleEndian                      uint32
-	srcQP, opcode, wcFlags, byteLen, imm   uint32
-	slid, sl, dlidPathBits, cvlan, flowTag uint32
-	vendorErr                              uint32
-	qpNumBigEndian                         uint32
+	qpNumLittleEndian                      register
+	srcQP, opcode, wcFlags, byteLen, imm   register
+	slid, sl, dlidPathBits, cvlan, flowTag register
+	vendorErr                              register
+	qpNumBigEndian                         register
 	_                                      uint32
 	ts, wallclock                          uint64
 
@@ -110,38 +110,38 @@ func (s *ExtendedWC) Opcode() WCOpcode { return WCOpcode(s.opcode) }
 // completion that did, and of no other.
 //
 // C: ibv_wc_read_vendor_err
-func (s *ExtendedWC) VendorErr() uint32 { return s.vendorErr }
+func (s *ExtendedWC) VendorErr() uint32 { return uint32(s.vendorErr) }
 
 // ByteLen is how many bytes were received; [WCFieldByteLen].
 //
 // C: ibv_wc_read_byte_len
-func (s *ExtendedWC) ByteLen() uint32 { return s.byteLen }
+func (s *ExtendedWC) ByteLen() uint32 { return uint32(s.byteLen) }
 
 // ImmData is the sender's immediate data, if WCFlags has WCWithImm; [WCFieldImm].
 //
 // C: ibv_wc_read_imm_data
-func (s *ExtendedWC) ImmData() BE32 { return BE32(s.imm) }
+func (s *ExtendedWC) ImmData() BE32 { return BE32(uint32(s.imm)) }
 
 // InvalidatedRKey is the key that the sender has made invalid, if WCFlags has
 // WCWithInv; [WCFieldImm].
 //
 // C: ibv_wc_read_invalidated_rkey
-func (s *ExtendedWC) InvalidatedRKey() uint32 { return s.imm }
+func (s *ExtendedWC) InvalidatedRKey() uint32 { return uint32(s.imm) }
 
 // QPNum is the queue pair; [WCFieldQPNum].
 //
 // C: ibv_wc_read_qp_num
 func (s *ExtendedWC) QPNum() uint32 {
 	if bigEndian {
-		return s.qpNumBigEndian
+		return uint32(s.qpNumBigEndian)
 	}
-	return s.qpNumLittleEndian
+	return uint32(s.qpNumLittleEndian)
 }
 
 // SrcQP is the queue pair that sent the message, on UD; [WCFieldSrcQP].
 //
 // C: ibv_wc_read_src_qp
-func (s *ExtendedWC) SrcQP() uint32 { return s.srcQP }
+func (s *ExtendedWC) SrcQP() uint32 { return uint32(s.srcQP) }
 
 // WCFlags says what else there is; [WCFieldWCFlags].
 //
@@ -151,7 +151,7 @@ func (s *ExtendedWC) WCFlags() WCFlags { return WCFlags(s.wcFlags) }
 // SLID is the LID of the port that sent the message, on UD; [WCFieldSLID].
 //
 // C: ibv_wc_read_slid
-func (s *ExtendedWC) SLID() uint32 { return s.slid }
+func (s *ExtendedWC) SLID() uint32 { return uint32(s.slid) }
 
 // SL is the message's service level, on UD; [WCFieldSL].
 //
@@ -186,7 +186,7 @@ func (s *ExtendedWC) CVLAN() uint16 { return uint16(s.cvlan) }
 // [WCFieldFlowTag].
 //
 // C: ibv_wc_read_flow_tag
-func (s *ExtendedWC) FlowTag() uint32 { return s.flowTag }
+func (s *ExtendedWC) FlowTag() uint32 { return uint32(s.flowTag) }
 
 // TMInfo is the tag of a message for tag matching, and the sender's number;
 // [WCFieldTMInfo].
