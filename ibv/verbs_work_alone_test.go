@@ -337,9 +337,10 @@ func TestWorkThatMakesNoSense(t *testing.T) {
 		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrIndTable}), "RWQIndTbl, which is nil"},
 		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrIndTable, RWQIndTbl: table2}), "RWQIndTbl, which is nil or belongs to a different context"},
 		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD, PD: pd}), "QPType is missing"},
-		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SendCQ: cq2}), "different context"},
-		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, RecvCQ: cq2}), "different context"},
-		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SRQ: srq2}), "different context"},
+		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SendCQ: cq2, RecvCQ: cq}), "different context"},
+		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SendCQ: cq, RecvCQ: cq2}), "different context"},
+		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SendCQ: cq, RecvCQ: cq, SRQ: srq2}), "different context"},
+		{createQP(ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags, PD: pd, SendCQ: cq}), "SendCQ and RecvCQ are both needed"},
 		{errorOf(ctx.OpenQP(nil)), "attributes are missing"},
 		{errorOf(ctx.OpenQP(&ibv.QPOpenAttr{CompMask: ibv.QPOpenAttrXRCD})), "XRCD, which is nil"},
 		{errorOf(ctx.OpenQP(&ibv.QPOpenAttr{CompMask: ibv.QPOpenAttrXRCD, XRCD: xrcd2})), "XRCD, which is nil or belongs to a different context"},
@@ -442,7 +443,7 @@ func TestMembersThatDoNotCount(t *testing.T) {
 	pd.Context, cq.Context, xrcd.Context, table.Context = ctx, ctx, ctx, ctx
 	errorOf := func(_ any, err error) error { return err }
 	qp := ibv.QPInitAttrEx{
-		QPType: ibv.QPTRC, PD: pd, XRCD: xrcd, CreateFlags: ibv.QPCreateBlockSelfMcastLb, MaxTSOHeader: 1, RWQIndTbl: table,
+		QPType: ibv.QPTRC, SendCQ: cq, RecvCQ: cq, PD: pd, XRCD: xrcd, CreateFlags: ibv.QPCreateBlockSelfMcastLb, MaxTSOHeader: 1, RWQIndTbl: table,
 		RxHashConf: ibv.RxHashConf{RxHashFieldsMask: 1}, SourceQPN: 1, SendOpsFlags: uint64(ibv.QPExWithSend | ibv.QPExWithFlush),
 	}
 	qpNone, qpAll := qp, qp
@@ -461,7 +462,9 @@ func TestMembersThatDoNotCount(t *testing.T) {
 	parentNone := ibv.ParentDomainInitAttr{PD: pd, Alloc: 1, Free: 2, PDContext: 3}
 	parentAll := parentNone
 	parentAll.CompMask = ibv.ParentDomainInitAttrAllocators | ibv.ParentDomainInitAttrPDContext
-	mrNone := ibv.MRInitAttr{Length: 1, IOVA: 1, Addr: 2, FD: 3, FDOffset: 4, DMAH: recorder.Object[ibv.DMAH](r), Buf: recorder.Object[ibv.Buf](r)}
+	dmah := recorder.Object[ibv.DMAH](r)
+	dmah.Context = ctx
+	mrNone := ibv.MRInitAttr{Length: 1, IOVA: 1, Addr: 2, FD: 3, FDOffset: 4, DMAH: dmah, Buf: recorder.Object[ibv.Buf](r)}
 	mrAll := mrNone
 	mrAll.CompMask = uint64(ibv.RegMRMaskIOVA | ibv.RegMRMaskAddr | ibv.RegMRMaskFD | ibv.RegMRMaskFDOffset | ibv.RegMRMaskDMAH | ibv.RegMRMaskBuf)
 	for _, tt := range []struct {
