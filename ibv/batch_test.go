@@ -157,7 +157,7 @@ func TestBatch(t *testing.T) {
 		for _, receiver := range receivers {
 			for _, data := range append(batchDatas, batchData{name: "none"}) {
 				t.Run(fmt.Sprintf("%s/%v/%s%v", op.name, receiver.kind, data.name, data.args), func(t *testing.T) {
-					e := &extended{t: t, library: e.library, c: e.c}
+					e := &extended{scripted{t: t, library: e.library, c: e.c}}
 					b := newBatch(t, e.qp(0, receiver.kind, op.flag, true, nil), op.flag, 3, 3)
 					// The one in the middle, to see that work requests do not mix.
 					require.NoError(t, op.begin(b, 1, flags|ibv.SendInline))
@@ -319,7 +319,7 @@ func TestBatchIsCheckedAsItIsSet(t *testing.T) {
 			"65536 bytes is longer than any", func(b *ibv.Batch) error { return b.LocalInv(1, 0, 0, 1) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := &extended{t: t, library: e.library, c: e.c}
+			e := &extended{scripted{t: t, library: e.library, c: e.c}}
 			b := newBatch(t, e.qp(0, tt.kind, everything, false, nil), everything, 3, 2)
 			for i := range 3 {
 				require.NoError(t, b.Send(i, uint64(i), 0))

@@ -12,15 +12,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // extended is a provider of testdata/extended.c.
 type extended struct {
-	t       testing.TB
-	library *dl.Library
-	c       uintptr
+	scripted
 }
 
 var extendedLibraries sync.Map // by name
@@ -47,28 +46,11 @@ func newExtendedOf(t testing.TB, name string) *extended {
 		require.NoError(t, err)
 		library, _ = extendedLibraries.LoadOrStore(name, opened)
 	}
-	e := &extended{t: t, library: library.(*dl.Library)}
+	e := &extended{scripted{t: t, library: library.(*dl.Library)}}
 	e.c, _ = dl.Call(e.symbol("extended_new"))
 	require.NotZero(t, e.c)
 	return e
 }
-
-func (e *extended) symbol(name string) uintptr {
-	e.t.Helper()
-	address, err := e.library.Symbol(name)
-	require.NoError(e.t, err)
-	return address
-}
-
-// call calls a function that takes the provider first.
-func (e *extended) call(name string, args ...uintptr) uintptr {
-	e.t.Helper()
-	result, _ := dl.Call(e.symbol(name), append([]uintptr{e.c}, args...)...)
-	return result
-}
-
-// atAddress is an object of C's, which is never freed.
-func atAddress[T any](address uintptr) *T { return *(**T)(unsafe.Pointer(&address)) }
 
 // everything is all operations, and these are the ones that the header may be too
 // old for.
@@ -95,7 +77,7 @@ func (e *extended) qp(i int, kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, pois
 		flush = unsafe.Offsetof(ibv.QPEx{}.WRFlush)
 	}
 	dl.Call(e.symbol("extended_later"), ex, atomicWrite, flush)
-	return atAddress[ibv.QPEx](ex)
+	return clib.At[ibv.QPEx](ex)
 }
 
 // cq makes completion queue i.
@@ -105,7 +87,7 @@ func (e *extended) cq(i int, flags ibv.CreateCQWCFlags, old bool) *ibv.CQEx {
 	if old {
 		asOld = 1
 	}
-	return atAddress[ibv.CQEx](e.call("extended_cq", uintptr(i), uintptr(flags), asOld))
+	return clib.At[ibv.CQEx](e.call("extended_cq", uintptr(i), uintptr(flags), asOld))
 }
 
 // extendedScript is what the provider is to do from now on.
@@ -141,7 +123,7 @@ func (e *extended) events() (events []event) {
 	e.t.Helper()
 	require.Zero(e.t, e.call("extended_locked"))
 	for i := range int(e.call("extended_events")) {
-		c := atAddress[struct {
+		c := clib.At[struct {
 			name               [32]byte
 			wrID, flags, nargs uint64
 			args               [5]uint64

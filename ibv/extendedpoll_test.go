@@ -70,7 +70,7 @@ func TestExtendedPoll(t *testing.T) {
 	for _, fields := range sets {
 		for _, tt := range []struct{ room, there int }{{4, 0}, {4, 3}, {4, 4}, {3, 4}, {1, 2}} {
 			t.Run(fmt.Sprintf("%#x/%d of %d", uint32(fields), tt.room, tt.there), func(t *testing.T) {
-				e := &extended{t: t, library: e.library, c: e.c}
+				e := &extended{scripted{t: t, library: e.library, c: e.c}}
 				created := ibv.CreateCQWCFlags(fields &^ (ibv.WCFieldOpcode | ibv.WCFieldWCFlags))
 				p := newExtendedPoll(t, e.cq(0, created, false), fields)
 				e.call("extended_give", 0, uintptr(tt.there), 5, 0)

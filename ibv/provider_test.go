@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/dl"
 )
@@ -15,9 +16,7 @@ import (
 // provider is a provider of testdata/provider.c: what it is told to do and what
 // it saw go through its C functions, so that only C knows the layouts.
 type provider struct {
-	t       testing.TB
-	library *dl.Library
-	c       uintptr
+	scripted
 
 	context   *ibv.Context
 	qp, srqQP *ibv.QP // srqQP has srq for its receive queue
@@ -53,7 +52,7 @@ func newProvider(t testing.TB, size int) *provider {
 
 func providerOf(t testing.TB, library *dl.Library, size int) *provider {
 	t.Helper()
-	p := &provider{t: t, library: library}
+	p := &provider{scripted: scripted{t: t, library: library}}
 	p.c, _ = dl.Call(p.symbol("provider_new"), uintptr(size))
 	require.NotZero(t, p.c)
 	p.context = object[ibv.Context](p, "provider_context")
@@ -65,27 +64,32 @@ func providerOf(t testing.TB, library *dl.Library, size int) *provider {
 	return p
 }
 
-func (p *provider) symbol(name string) uintptr {
-	p.t.Helper()
-	address, err := p.library.Symbol(name)
-	require.NoError(p.t, err)
+// scripted is a provider in C, of a library of its own.
+type scripted struct {
+	t       testing.TB
+	library *dl.Library
+	c       uintptr
+}
+
+func (s *scripted) symbol(name string) uintptr {
+	s.t.Helper()
+	address, err := s.library.Symbol(name)
+	require.NoError(s.t, err)
 	return address
 }
 
 // call calls a function that takes the provider first.
 //
 //go:uintptrescapes
-func (p *provider) call(name string, args ...uintptr) uintptr {
-	p.t.Helper()
-	result, _ := dl.Call(p.symbol(name), append([]uintptr{p.c}, args...)...)
+func (s *scripted) call(name string, args ...uintptr) uintptr {
+	s.t.Helper()
+	result, _ := dl.Call(s.symbol(name), append([]uintptr{s.c}, args...)...)
 	return result
 }
 
 // object is an object of the provider's, as C lays it out.
 func object[T any](p *provider, name string) *T {
-	address := p.call(name)
-	// Safe: the memory is C's, and is never freed.
-	return *(**T)(unsafe.Pointer(&address))
+	return clib.At[T](p.call(name)) // which is never freed
 }
 
 // badWR is what a post leaves in bad_wr: enum bad.
