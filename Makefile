@@ -80,7 +80,7 @@ lint: ## gofmt, go vet for every target, staticcheck
 		if [ -n "$$files" ]; then echo "not formatted:" $$files >&2; exit 1; fi
 	@set -e; for target in $(TARGETS); do \
 		printf '\n== go vet %s\n' $$target; \
-		packages="./clib/... ./internal/... ./ibv/... ./examples/... ./test/..."; \
+		packages="./clib/... ./internal/... ./ibv/... ./rdma/... ./examples/... ./test/..."; \
 		case $$target in linux/amd64 | darwin/arm64 | windows/amd64) packages=./...;; esac; \
 		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) $$packages; \
 		case $$target in freebsd/*) \
@@ -98,7 +98,7 @@ check: ## the generated declarations are what the installed headers say
 
 # What runs beside C: the build modes and both toolchains matter there. The generator is plain Go, and its tests compare it
 # with C compilers for minutes, so they run once; its parallel part runs under the race detector too.
-binding = ./clib/... ./internal/... ./ibv/... ./headers/...
+binding = ./clib/... ./internal/... ./ibv/... ./rdma/... ./headers/...
 
 test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=0"
@@ -106,7 +106,7 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 go test $(binding)
 	$(step) "go test -race"
-	@CGO_ENABLED=1 go test -race -cover -coverpkg=./clib/...,./internal/...,./ibv/... $(binding)
+	@CGO_ENABLED=1 go test -race -cover -coverpkg=./clib/...,./internal/...,./ibv/...,./rdma/... $(binding)
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test, pointer checks (checkptr)"
 	@go test -gcflags=all=-d=checkptr $(binding)
@@ -126,9 +126,9 @@ test-cross: ## tests of the C call on other processors, emulated
 	@GOTOOLCHAIN=$(GO_NEWEST) test/cross s390x
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
-device_test = go test -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdmacm
+device_test = go test -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdma ./test/rdmacm
 # This guest is as fast as the host, and has siw; the race detector does not start in it.
-native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdmacm
+native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdma ./test/rdmacm
 # rdma_cm connects on the first device that has the address.
 without_siw = "$(uml) sh -c 'rdma link delete siw0 && exec \"\$$0\" \"\$$@\"'"
 

@@ -1,0 +1,60 @@
+package rdma
+
+import "github.com/goverbs/goverbs/ibv"
+
+// Device is an opened RDMA device. Any goroutine may use it.
+type Device struct {
+	_ noCopy
+
+	raw *ibv.Context
+	l   *life
+}
+
+// DeviceOptions are what a device is opened with besides its name. The zero value
+// is what most programs want.
+type DeviceOptions struct {
+	// OnLeak is told of objects of the device that were lost without a Close. It runs
+	// on a goroutine of the runtime's, and must not block.
+	OnLeak func(Leak)
+}
+
+// Open opens the device with a name, or with "" the first one with an active port.
+// The caller closes it.
+func Open(name string, opts DeviceOptions) (*Device, error) {
+	raw, err := ibv.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return newDevice(raw, opts, raw.Close)
+}
+
+// AdoptDevice makes a handle of a device that something else has opened, and that
+// it closes, after the handle.
+func AdoptDevice(raw *ibv.Context, opts DeviceOptions) (*Device, error) {
+	return newDevice(raw, opts, nil)
+}
+
+func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Device, error) {
+	l, err := begin("device")
+	if err != nil {
+		return nil, err
+	}
+	l.onLeak = opts.OnLeak
+	d := &Device{raw: raw, l: l}
+	live(l, d, raw.Device.String(), destroy, nil)
+	return d, nil
+}
+
+// Raw is C's object, valid until Close.
+func (d *Device) Raw() *ibv.Context { return d.raw }
+
+// Close closes the device: see [Object].
+func (d *Device) Close() error { return d.l.close() }
+
+// CloseAll closes the device and everything made from it: see [Object].
+func (d *Device) CloseAll() error { return d.l.closeAll() }
+
+// String is the kind and the name of the device.
+func (d *Device) String() string { return d.l.text() }
+
+func (d *Device) lifetime() *life { return d.l }

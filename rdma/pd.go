@@ -1,0 +1,60 @@
+package rdma
+
+import "github.com/goverbs/goverbs/ibv"
+
+// PD is a protection domain: what is made in it works together, and with nothing
+// else. Any goroutine may use it.
+type PD struct {
+	_ noCopy
+
+	raw *ibv.PD
+	l   *life
+	dev *Device
+}
+
+// AllocPD makes a protection domain. The caller closes it.
+func (d *Device) AllocPD() (*PD, error) {
+	l, err := begin("protection domain", d)
+	if err != nil {
+		return nil, err
+	}
+	raw, err := d.raw.AllocPD()
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return newPD(d, l, raw, raw.Close), nil
+}
+
+// AdoptPD makes a handle of a protection domain of the device that something else
+// has made, and that it closes, after the handle.
+func (d *Device) AdoptPD(raw *ibv.PD) (*PD, error) {
+	l, err := begin("protection domain", d)
+	if err != nil {
+		return nil, err
+	}
+	return newPD(d, l, raw, nil), nil
+}
+
+func newPD(d *Device, l *life, raw *ibv.PD, destroy func() error) *PD {
+	pd := &PD{raw: raw, l: l, dev: d}
+	live(l, pd, "", destroy, nil)
+	return pd
+}
+
+// Device is the device that it is of.
+func (pd *PD) Device() *Device { return pd.dev }
+
+// Raw is C's object, valid until Close.
+func (pd *PD) Raw() *ibv.PD { return pd.raw }
+
+// Close frees the protection domain: see [Object].
+func (pd *PD) Close() error { return pd.l.close() }
+
+// CloseAll closes the protection domain and everything made in it: see [Object].
+func (pd *PD) CloseAll() error { return pd.l.closeAll() }
+
+// String is the kind and the device.
+func (pd *PD) String() string { return pd.l.text() }
+
+func (pd *PD) lifetime() *life { return pd.l }

@@ -1,0 +1,167 @@
+package rdma
+
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// QP is a queue pair. Any goroutine may post to it, and use it otherwise; but who
+// closes it sees to it that nobody does so at the same time.
+type QP struct {
+	_ noCopy
+
+	send ibv.SendPoster
+	recv ibv.RecvPoster
+
+	raw            *ibv.QP
+	l              *life
+	pd             *PD
+	sendCQ, recvCQ *CQ
+	srq            *SRQ
+	cap            ibv.QPCap // what it really has
+	signalAll      bool
+}
+
+// QPOptions are what a queue pair is made with.
+type QPOptions struct {
+	// Type is [ibv.QPTRC] if it is 0.
+	Type ibv.QPType
+	// SendCQ and RecvCQ are where its work completes. They may be the same, and one
+	// may serve many queue pairs.
+	SendCQ, RecvCQ *CQ
+	// SRQ is where receives come from, or nil if they are posted to the queue pair.
+	SRQ *SRQ
+	// Cap is how much work may be outstanding, of what size. Where it is 0, it is 64
+	// sends and receives of one scatter/gather entry each.
+	Cap ibv.QPCap
+	// SignalAll has every send complete, whatever its flags.
+	SignalAll bool
+}
+
+// CreateQP makes a queue pair in RESET. The caller closes it.
+func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
+	l, err := begin("queue pair", qpParents(pd, opts.SendCQ, opts.RecvCQ, opts.SRQ)...)
+	if err != nil {
+		return nil, err
+	}
+	attr := opts.attr()
+	raw, err := pd.raw.CreateQP(&attr)
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	qp := &QP{raw: raw, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll}
+	qp.begin(raw.Close)
+	return qp, nil
+}
+
+// AdoptQP makes a handle of a queue pair in the protection domain that something
+// else has made, and that it closes, after the handle. The queues are its own, as
+// far as there are handles of them; nil ones are not closed for it.
+func (pd *PD) AdoptQP(raw *ibv.QP, sendCQ, recvCQ *CQ, srq *SRQ) (*QP, error) {
+	l, err := begin("queue pair", qpParents(pd, sendCQ, recvCQ, srq)...)
+	if err != nil {
+		return nil, err
+	}
+	_, made, err := raw.Query(ibv.QPAttrMaskCap)
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	qp := &QP{raw: raw, l: l, pd: pd, sendCQ: sendCQ, recvCQ: recvCQ, srq: srq, cap: made.Cap, signalAll: made.SQSigAll != 0}
+	qp.begin(nil)
+	return qp, nil
+}
+
+// qpParents is what a queue pair needs, without nil in disguise.
+func qpParents(pd *PD, sendCQ, recvCQ *CQ, srq *SRQ) []Object {
+	parents := []Object{pd}
+	if sendCQ != nil {
+		parents = append(parents, sendCQ)
+	}
+	if recvCQ != nil && recvCQ != sendCQ {
+		parents = append(parents, recvCQ)
+	}
+	if srq != nil {
+		parents = append(parents, srq)
+	}
+	return parents
+}
+
+// attr is C's form of the options.
+func (opts *QPOptions) attr() ibv.QPInitAttr {
+	attr := ibv.QPInitAttr{QPType: opts.Type, Cap: opts.Cap}
+	if attr.QPType == 0 {
+		attr.QPType = ibv.QPTRC
+	}
+	if attr.Cap == (ibv.QPCap{}) {
+		attr.Cap = ibv.QPCap{MaxSendWR: 64, MaxRecvWR: 64, MaxSendSGE: 1, MaxRecvSGE: 1}
+	}
+	if opts.SendCQ != nil {
+		attr.SendCQ = opts.SendCQ.raw
+	}
+	if opts.RecvCQ != nil {
+		attr.RecvCQ = opts.RecvCQ.raw
+	}
+	if opts.SRQ != nil {
+		attr.SRQ = opts.SRQ.raw
+	}
+	if opts.SignalAll {
+		attr.SQSigAll = 1
+	}
+	return attr
+}
+
+// begin binds the hot calls, and begins the lifetime.
+func (qp *QP) begin(destroy func() error) {
+	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
+	if qp.raw.SRQ != nil {
+		qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, ibv.ErrSRQAttached })
+	}
+	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
+}
+
+// retire has the hot calls return ErrClosed, until they are revived.
+func (qp *QP) retire() (revive func()) {
+	send, recv, l := qp.send, qp.recv, qp.l
+	qp.send = ibv.NewSendPoster(func(*ibv.SendChain, int, int) (int, error) { return 0, l.check("post sends to") })
+	qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
+	return func() { qp.send, qp.recv = send, recv }
+}
+
+// PostSend posts a chain to the send queue: see [ibv.SendChain.Post].
+func (qp *QP) PostSend(c *ibv.SendChain) (accepted int, err error) { return qp.send.Post(c) }
+
+// PostSendRange posts a part of a chain: see [ibv.SendChain.PostRange].
+func (qp *QP) PostSendRange(c *ibv.SendChain, first, end int) (accepted int, err error) {
+	return qp.send.PostRange(c, first, end)
+}
+
+// PostRecv posts a chain to the receive queue: see [ibv.RecvChain.Post].
+func (qp *QP) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return qp.recv.Post(c) }
+
+// PostRecvRange posts a part of a chain: see [ibv.RecvChain.PostRange].
+func (qp *QP) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, err error) {
+	return qp.recv.PostRange(c, first, end)
+}
+
+// PD is the protection domain that it is in.
+func (qp *QP) PD() *PD { return qp.pd }
+
+// Cap is how much it really has room for, which may be more than was asked for.
+func (qp *QP) Cap() ibv.QPCap { return qp.cap }
+
+// Raw is C's object, valid until Close.
+func (qp *QP) Raw() *ibv.QP { return qp.raw }
+
+// Close destroys the queue pair: see [Object].
+func (qp *QP) Close() error { return qp.l.close() }
+
+// CloseAll is Close, for nothing is made from a queue pair.
+func (qp *QP) CloseAll() error { return qp.l.closeAll() }
+
+// String is the kind, the number and the device.
+func (qp *QP) String() string { return qp.l.text() }
+
+func (qp *QP) lifetime() *life { return qp.l }

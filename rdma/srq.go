@@ -1,0 +1,97 @@
+package rdma
+
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// SRQ is a shared receive queue: the queue pairs that are made with it receive
+// into what is posted to it. Any goroutine may use it.
+type SRQ struct {
+	_ noCopy
+
+	recv ibv.RecvPoster
+	raw  *ibv.SRQ
+	l    *life
+	pd   *PD
+	attr ibv.SRQAttr
+}
+
+// CreateSRQ makes a shared receive queue for at least maxWR receives of at most
+// maxSGE scatter/gather entries each. The caller closes it.
+func (pd *PD) CreateSRQ(maxWR, maxSGE int) (*SRQ, error) {
+	l, err := begin("shared receive queue", pd)
+	if err != nil {
+		return nil, err
+	}
+	attr := ibv.SRQInitAttr{Attr: ibv.SRQAttr{MaxWR: number(maxWR), MaxSGE: number(maxSGE)}}
+	raw, err := pd.raw.CreateSRQ(&attr)
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return newSRQ(pd, l, raw, attr.Attr, raw.Close), nil
+}
+
+// AdoptSRQ makes a handle of a shared receive queue in the protection domain that
+// something else has made, and that it closes, after the handle.
+func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
+	l, err := begin("shared receive queue", pd)
+	if err != nil {
+		return nil, err
+	}
+	attr, err := raw.Query()
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return newSRQ(pd, l, raw, attr, nil), nil
+}
+
+func newSRQ(pd *PD, l *life, raw *ibv.SRQ, attr ibv.SRQAttr, destroy func() error) *SRQ {
+	srq := &SRQ{raw: raw, l: l, pd: pd, attr: attr}
+	srq.recv = raw.RecvPoster()
+	live(l, srq, fmt.Sprintf("%#x", raw.Handle), destroy, (*SRQ).retire)
+	return srq
+}
+
+// retire has the hot calls return ErrClosed, until they are revived.
+func (srq *SRQ) retire() (revive func()) {
+	before := srq.recv
+	l := srq.l
+	srq.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
+	return func() { srq.recv = before }
+}
+
+// PostRecv posts a chain: see [ibv.RecvChain.PostSRQ].
+func (srq *SRQ) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return srq.recv.Post(c) }
+
+// PostRecvRange posts a part of a chain: see [ibv.RecvChain.PostRange].
+func (srq *SRQ) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, err error) {
+	return srq.recv.PostRange(c, first, end)
+}
+
+// Raw is C's object, valid until Close.
+func (srq *SRQ) Raw() *ibv.SRQ { return srq.raw }
+
+// Close destroys the shared receive queue: see [Object].
+func (srq *SRQ) Close() error { return srq.l.close() }
+
+// CloseAll closes the shared receive queue and the queue pairs that use it: see
+// [Object].
+func (srq *SRQ) CloseAll() error { return srq.l.closeAll() }
+
+// String is the kind, the number and the device.
+func (srq *SRQ) String() string { return srq.l.text() }
+
+func (srq *SRQ) lifetime() *life { return srq.l }
+
+// number is an int as C's, so that what is out of range is more than any device
+// has.
+func number(n int) uint32 {
+	if n < 0 || n > 1<<31-1 {
+		return 1<<32 - 1
+	}
+	return uint32(n)
+}
