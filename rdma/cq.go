@@ -45,7 +45,7 @@ func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 // AdoptCQ makes a handle of a completion queue of the device that something else
 // has made, and that it closes, after the handle.
 func (d *Device) AdoptCQ(raw *ibv.CQ) (*CQ, error) {
-	l, err := begin("completion queue", d)
+	l, err := beginAdopted("completion queue", raw, func(raw *ibv.CQ) *ibv.Context { return raw.Context }, d)
 	if err != nil {
 		return nil, err
 	}
@@ -75,13 +75,18 @@ func (cq *CQ) Poll(wcs []ibv.WC) (int, error) { return cq.poller.Poll(wcs) }
 func (cq *CQ) Raw() *ibv.CQ { return cq.raw }
 
 // Close destroys the completion queue: see [Object].
-func (cq *CQ) Close() error { return cq.l.close() }
+func (cq *CQ) Close() error { return cq.lifetime().close() }
 
 // CloseAll closes the completion queue and the queue pairs that use it: see
 // [Object].
-func (cq *CQ) CloseAll() error { return cq.l.closeAll() }
+func (cq *CQ) CloseAll() error { return cq.lifetime().closeAll() }
 
 // String is the kind, the number and the device.
-func (cq *CQ) String() string { return cq.l.text() }
+func (cq *CQ) String() string { return cq.lifetime().text() }
 
-func (cq *CQ) lifetime() *life { return cq.l }
+func (cq *CQ) lifetime() *life {
+	if cq == nil {
+		return nil
+	}
+	return cq.l
+}

@@ -14,7 +14,8 @@ type Device struct {
 // is what most programs want.
 type DeviceOptions struct {
 	// OnLeak is told of objects of the device that were lost without a Close. It runs
-	// on a goroutine of the runtime's, and must not block.
+	// on a goroutine of the runtime's, and must not block. It must not hold handles of
+	// the device either, for those would never be lost. [Alive] lists them, too.
 	OnLeak func(Leak)
 }
 
@@ -39,7 +40,11 @@ func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Dev
 	if err != nil {
 		return nil, err
 	}
-	l.onLeak = opts.OnLeak
+	if raw == nil {
+		l.abandon()
+		return nil, noRaw("adopt device")
+	}
+	l.onLeak, l.context = opts.OnLeak, raw
 	d := &Device{raw: raw, l: l}
 	live(l, d, raw.Device.String(), destroy, nil)
 	return d, nil
@@ -49,12 +54,17 @@ func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Dev
 func (d *Device) Raw() *ibv.Context { return d.raw }
 
 // Close closes the device: see [Object].
-func (d *Device) Close() error { return d.l.close() }
+func (d *Device) Close() error { return d.lifetime().close() }
 
 // CloseAll closes the device and everything made from it: see [Object].
-func (d *Device) CloseAll() error { return d.l.closeAll() }
+func (d *Device) CloseAll() error { return d.lifetime().closeAll() }
 
 // String is the kind and the name of the device.
-func (d *Device) String() string { return d.l.text() }
+func (d *Device) String() string { return d.lifetime().text() }
 
-func (d *Device) lifetime() *life { return d.l }
+func (d *Device) lifetime() *life {
+	if d == nil {
+		return nil
+	}
+	return d.l
+}

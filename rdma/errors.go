@@ -8,13 +8,24 @@ import (
 )
 
 // ErrClosed is what the error is, by errors.Is, of using an object after its Close,
-// and of a second Close. It is fs.ErrClosed too.
+// and of a second Close. It is fs.ErrClosed too. While another goroutine is closing
+// the object, or a CloseAll has come to it, the error is syscall.EBUSY besides: that
+// may fail, and then the object stays.
 var ErrClosed = error(closedError{})
 
 type closedError struct{}
 
 func (closedError) Error() string        { return "it is closed" }
 func (closedError) Is(target error) bool { return target == fs.ErrClosed }
+
+// errClosing is the reason while an object is being closed, which may yet fail.
+var errClosing = error(closingError{})
+
+type closingError struct{}
+
+func (closingError) Error() string        { return "it is being closed" }
+func (closingError) Is(target error) bool { return target == ErrClosed || target == fs.ErrClosed }
+func (closingError) Unwrap() error        { return syscall.EBUSY }
 
 // Error is a failure that this package finds itself; those of C's functions are of
 // type *[github.com/goverbs/goverbs/ibv.Error]. It unwraps to its reason: a

@@ -29,7 +29,7 @@ func (d *Device) AllocPD() (*PD, error) {
 // AdoptPD makes a handle of a protection domain of the device that something else
 // has made, and that it closes, after the handle.
 func (d *Device) AdoptPD(raw *ibv.PD) (*PD, error) {
-	l, err := begin("protection domain", d)
+	l, err := beginAdopted("protection domain", raw, func(raw *ibv.PD) *ibv.Context { return raw.Context }, d)
 	if err != nil {
 		return nil, err
 	}
@@ -49,12 +49,17 @@ func (pd *PD) Device() *Device { return pd.dev }
 func (pd *PD) Raw() *ibv.PD { return pd.raw }
 
 // Close frees the protection domain: see [Object].
-func (pd *PD) Close() error { return pd.l.close() }
+func (pd *PD) Close() error { return pd.lifetime().close() }
 
 // CloseAll closes the protection domain and everything made in it: see [Object].
-func (pd *PD) CloseAll() error { return pd.l.closeAll() }
+func (pd *PD) CloseAll() error { return pd.lifetime().closeAll() }
 
 // String is the kind and the device.
-func (pd *PD) String() string { return pd.l.text() }
+func (pd *PD) String() string { return pd.lifetime().text() }
 
-func (pd *PD) lifetime() *life { return pd.l }
+func (pd *PD) lifetime() *life {
+	if pd == nil {
+		return nil
+	}
+	return pd.l
+}

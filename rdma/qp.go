@@ -60,7 +60,7 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 // else has made, and that it closes, after the handle. The queues are its own, as
 // far as there are handles of them; nil ones are not closed for it.
 func (pd *PD) AdoptQP(raw *ibv.QP, sendCQ, recvCQ *CQ, srq *SRQ) (*QP, error) {
-	l, err := begin("queue pair", qpParents(pd, sendCQ, recvCQ, srq)...)
+	l, err := beginAdopted("queue pair", raw, func(raw *ibv.QP) *ibv.Context { return raw.Context }, qpParents(pd, sendCQ, recvCQ, srq)...)
 	if err != nil {
 		return nil, err
 	}
@@ -156,12 +156,17 @@ func (qp *QP) Cap() ibv.QPCap { return qp.cap }
 func (qp *QP) Raw() *ibv.QP { return qp.raw }
 
 // Close destroys the queue pair: see [Object].
-func (qp *QP) Close() error { return qp.l.close() }
+func (qp *QP) Close() error { return qp.lifetime().close() }
 
 // CloseAll is Close, for nothing is made from a queue pair.
-func (qp *QP) CloseAll() error { return qp.l.closeAll() }
+func (qp *QP) CloseAll() error { return qp.lifetime().closeAll() }
 
 // String is the kind, the number and the device.
-func (qp *QP) String() string { return qp.l.text() }
+func (qp *QP) String() string { return qp.lifetime().text() }
 
-func (qp *QP) lifetime() *life { return qp.l }
+func (qp *QP) lifetime() *life {
+	if qp == nil {
+		return nil
+	}
+	return qp.l
+}

@@ -41,12 +41,17 @@ func newRegion(pd *PD, l *life, raw *ibv.MR, destroy func() error) *Region {
 func (r *Region) Raw() *ibv.MR { return r.raw }
 
 // Close deregisters the memory: see [Object].
-func (r *Region) Close() error { return r.l.close() }
+func (r *Region) Close() error { return r.lifetime().close() }
 
 // CloseAll closes the region and what needs it: see [Object].
-func (r *Region) CloseAll() error { return r.l.closeAll() }
+func (r *Region) CloseAll() error { return r.lifetime().closeAll() }
 
 // String is the kind, the lkey and the device.
-func (r *Region) String() string { return r.l.text() }
+func (r *Region) String() string { return r.lifetime().text() }
 
-func (r *Region) lifetime() *life { return r.l }
+func (r *Region) lifetime() *life {
+	if r == nil {
+		return nil
+	}
+	return r.l
+}

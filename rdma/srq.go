@@ -37,7 +37,7 @@ func (pd *PD) CreateSRQ(maxWR, maxSGE int) (*SRQ, error) {
 // AdoptSRQ makes a handle of a shared receive queue in the protection domain that
 // something else has made, and that it closes, after the handle.
 func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
-	l, err := begin("shared receive queue", pd)
+	l, err := beginAdopted("shared receive queue", raw, func(raw *ibv.SRQ) *ibv.Context { return raw.Context }, pd)
 	if err != nil {
 		return nil, err
 	}
@@ -76,16 +76,21 @@ func (srq *SRQ) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, e
 func (srq *SRQ) Raw() *ibv.SRQ { return srq.raw }
 
 // Close destroys the shared receive queue: see [Object].
-func (srq *SRQ) Close() error { return srq.l.close() }
+func (srq *SRQ) Close() error { return srq.lifetime().close() }
 
 // CloseAll closes the shared receive queue and the queue pairs that use it: see
 // [Object].
-func (srq *SRQ) CloseAll() error { return srq.l.closeAll() }
+func (srq *SRQ) CloseAll() error { return srq.lifetime().closeAll() }
 
 // String is the kind, the number and the device.
-func (srq *SRQ) String() string { return srq.l.text() }
+func (srq *SRQ) String() string { return srq.lifetime().text() }
 
-func (srq *SRQ) lifetime() *life { return srq.l }
+func (srq *SRQ) lifetime() *life {
+	if srq == nil {
+		return nil
+	}
+	return srq.l
+}
 
 // number is an int as C's, so that what is out of range is more than any device
 // has.
