@@ -2,22 +2,70 @@ package rdma
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/goverbs/goverbs/ibv"
 )
 
 // Region is memory that a device may read and write. It owns the memory, or keeps
-// it in place, until its Close has succeeded. Any goroutine may use it.
+// it in place, until its Close has succeeded: also when the program has lost the
+// handle, for the device has not. Any goroutine may use it; but who closes it sees
+// to it that nobody makes entries of it at the same time.
 type Region struct {
 	_ noCopy
 
-	raw *ibv.MR
-	l   *life
-	pd  *PD
+	view
+	raw    *ibv.MR
+	length int
+	l      *life
+	pd     *PD
+	under  *registration
 }
 
-// Register registers memory of the Go heap, or any other that the caller keeps in
-// place. The caller closes the region.
+// view is what work requests and programs see of the memory.
+type view struct {
+	addr       uint64 // where it starts, as the device knows it
+	lkey, rkey uint32
+	gone       uint32 // 0, and all ones once the memory is gone
+	memory     []byte // what of it is in this process
+}
+
+// gone is what is seen of memory that is gone: the address is none of a process's,
+// the keys are no region's, and no device takes an entry of that length, so that
+// it is neither read nor written, nor copied inline.
+var gone = view{addr: 1 << 63, lkey: math.MaxUint32, rkey: math.MaxUint32, gone: math.MaxUint32}
+
+// registration is what has to outlive the handle: C's object and the memory under
+// it.
+type registration struct {
+	raw    *ibv.MR
+	memory []byte       // of the Go heap, say, which keeps it while this is reachable
+	unmap  func() error // of memory that the region owns, or nil
+	ended  bool         // C's object is no more
+}
+
+// release deregisters the memory, and then lets it go. After an error it can be
+// called again.
+func (reg *registration) release() error {
+	if !reg.ended {
+		if err := reg.raw.Close(); err != nil {
+			return err
+		}
+		reg.ended = true
+	}
+	if reg.unmap != nil {
+		return reg.unmap()
+	}
+	return nil
+}
+
+// Register registers memory of the Go heap, or any other that the caller leaves in
+// place until the region is closed. Memory of the Go heap stays where it is while it
+// is registered, whatever else refers to it; several regions may have the same. The
+// error is syscall.EFAULT for memory that the process may not write, though access
+// says that it is written to. The caller closes the region.
+//
+// C: ibv_reg_mr(3)
 func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 	l, err := begin("memory region", pd)
 	if err != nil {
@@ -28,19 +76,78 @@ func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 		l.abandon()
 		return nil, err
 	}
-	return newRegion(pd, l, raw, raw.Close), nil
+	return newRegion(pd, l, raw, memory, &registration{raw: raw, memory: memory}), nil
 }
 
-func newRegion(pd *PD, l *life, raw *ibv.MR, destroy func() error) *Region {
-	r := &Region{raw: raw, l: l, pd: pd}
-	live(l, r, fmt.Sprintf("%#x", raw.LKey), destroy, nil)
+// AdoptRegion makes a handle of a region in the protection domain that something
+// else has registered, and that it closes, after the handle. The memory stays
+// theirs. Entries count from raw's address, or from 0 if it has none.
+func (pd *PD) AdoptRegion(raw *ibv.MR) (*Region, error) {
+	l, err := beginAdopted("memory region", raw, func(raw *ibv.MR) *ibv.Context { return raw.Context }, pd)
+	if err != nil {
+		return nil, err
+	}
+	return newRegion(pd, l, raw, raw.Bytes(), nil), nil
+}
+
+// newRegion is the handle of C's object; under is what it releases, or nil where
+// that is somebody else's.
+func newRegion(pd *PD, l *life, raw *ibv.MR, memory []byte, under *registration) *Region {
+	r := &Region{
+		view: view{addr: uint64(raw.Addr), lkey: raw.LKey, rkey: raw.RKey, memory: memory},
+		raw:  raw, length: int(min(raw.Length, math.MaxInt)), l: l, pd: pd, under: under,
+	}
+	var destroy func() error
+	if under != nil {
+		destroy = under.release
+	}
+	live(l, r, fmt.Sprintf("%#x", raw.LKey), destroy, (*Region).retire)
 	return r
 }
+
+// retire has nothing more be seen of the memory, until it is revived.
+func (r *Region) retire() (revive func()) {
+	before := r.view
+	r.view = gone
+	return func() {
+		if r.under == nil || !r.under.ended {
+			r.view = before
+		}
+	}
+}
+
+// SGE is a scatter/gather entry for length bytes of the region that start at
+// offset. It is made on the way to a post, so nothing is checked: an entry that
+// leaves the region, or is of a closed one, is refused by the post, or completes
+// with an error, ibv.WCLocProtErr on most devices.
+func (r *Region) SGE(offset, length int) ibv.SGE {
+	return ibv.SGE{Addr: r.addr + uint64(offset), Length: uint32(min(uint(length), math.MaxUint32)) | r.gone, LKey: r.lkey}
+}
+
+// Bytes is the region's memory. It is nil where that is not in this process, and
+// after Close. Memory that the region owns is gone with it: slices of it must not be
+// used any more.
+func (r *Region) Bytes() []byte { return r.memory }
+
+// Len is the region's size in bytes.
+func (r *Region) Len() int { return r.length }
+
+// LKey is the key that entries of work requests have, and is no region's after
+// Close.
+func (r *Region) LKey() uint32 { return r.lkey }
+
+// RKey is the key that lets a peer reach the region, as far as the access flags
+// allow, and is no region's after Close.
+func (r *Region) RKey() uint32 { return r.rkey }
+
+// PD is the protection domain that it is in.
+func (r *Region) PD() *PD { return r.pd }
 
 // Raw is C's object, valid until Close.
 func (r *Region) Raw() *ibv.MR { return r.raw }
 
-// Close deregisters the memory: see [Object].
+// Close deregisters the memory, and gives it back if the region owns it: see
+// [Object]. No work that names the region may be outstanding, nor may a peer use it.
 func (r *Region) Close() error { return r.lifetime().close() }
 
 // CloseAll closes the region and what needs it: see [Object].
