@@ -33,6 +33,15 @@ func BenchmarkPost(b *testing.B) {
 			}
 		})
 	}
+	if Direct() {
+		b.Run("direct, bound", func(b *testing.B) {
+			b.ReportAllocs()
+			l, bound := &List{First: list, Len: 1}, BindList(fn, nil, nil)
+			for range b.N {
+				bound(l, 0, 0)
+			}
+		})
+	}
 	b.Run("portable", func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {

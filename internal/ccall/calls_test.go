@@ -126,6 +126,19 @@ func asPostOf(postList listFunc) postFunc {
 	}
 }
 
+// ofBound makes of what binds a list's post, or a poll, what the call itself is.
+func ofBound(bind listBinder) listFunc {
+	return func(fn uintptr, object unsafe.Pointer, l *List, _ unsafe.Pointer, refused ListRefused) (int, error) {
+		return bind(fn, object, refused)(l, 0, 0)
+	}
+}
+
+func ofBoundPoll(bind pollBinder) pollFunc {
+	return func(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (int, error) {
+		return bind(fn, cq, failed)(into, n, 0)
+	}
+}
+
 // ofCall makes of a Call what Post is.
 func ofCall(call callFunc) postFunc {
 	return func(fn uintptr, object, list unsafe.Pointer) (result, errno int32, bad uintptr) {
@@ -240,6 +253,7 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		{chosen, Post, counted(Poll), alignment, batch},
 		{chosen + ", from", asPost(PostFrom), counted(Poll), alignment, batch},
 		{chosen + ", list", asPostOf(PostList), counted(Poll), alignment, batch},
+		{chosen + ", bound", asPostOf(ofBound(BindList)), counted(ofBoundPoll(BindPoll)), alignment, batch},
 		{chosen + ", call", ofCall(Call), counted(Poll), alignment, batch},
 		{chosen + ", pair", ofPair((*Pair).Make), ofPairs((*Pair).Make), alignment, batch},
 		{"portable", postPortable, pollPortable, portableAlignment, portableBatch},
@@ -248,6 +262,7 @@ func bothWays(t *testing.T, test func(t *testing.T, w way)) {
 		ways = append(ways,
 			way{"direct, step by step", post, poll, alignment, math.MaxInt32},
 			way{"direct, step by step, from", asPost(postFrom), counted(pollInto), alignment, math.MaxInt32},
+			way{"direct, step by step, bound", asPostOf(ofBound(bindList)), counted(ofBoundPoll(bindPoll)), alignment, math.MaxInt32},
 			way{"direct, step by step, call", ofCall(callAny), poll, alignment, math.MaxInt32},
 			way{"direct, step by step, list", asPostOf(postList), counted(pollInto), alignment, math.MaxInt32})
 	}

@@ -1,12 +1,12 @@
 // Package ccall calls C function pointers at nearly the price C pays.
 //
 // The verbs that matter have no symbol: ibv_post_recv and its kin jump through a table of function pointers. [Post],
-// [PostFrom], [PostList] and [Poll] make that jump, and [Call] makes it for any other function that is short. A [Program]
-// is a batch of such calls, and an [ExtendedPoll] a loop of them, in one crossing. On Linux for amd64, arm64, loong64,
-// ppc64le, riscv64 and s390x (without cgo from Go 1.27 on), they are a direct call, a few instructions of assembly;
-// elsewhere, and whenever the start-up check does not recognise the Go runtime, they go through purego, with the same
-// results, for two allocations and about a hundred nanoseconds more. [Direct] tells which. FreeBSD goes that way on every
-// processor: nobody has run the assembly there.
+// [PostFrom], [PostList] and [Poll] make that jump, bound to one object where it is made again and again ([BindList],
+// [BindPoll]), and [Call] makes it for any other function that is short. A [Program] is a batch of such calls, and an
+// [ExtendedPoll] a loop of them, in one crossing. On Linux for amd64, arm64, loong64, ppc64le, riscv64 and s390x (without
+// cgo from Go 1.27 on), they are a direct call, a few instructions of assembly; elsewhere, and whenever the start-up check
+// does not recognise the Go runtime, they go through purego, with the same results, for two allocations and about a hundred
+// nanoseconds more. [Direct] tells which. FreeBSD goes that way on every processor: nobody has run the assembly there.
 //
 // # How the direct call works
 //

@@ -126,11 +126,14 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 	steps, records, slot := make([]Step, 3), unsafe.Pointer(new([4]record)), new(uintptr)
 	for _, result := range []int64{0, int64(syscall.ENOMEM), -1} {
 		s := &script{result: result, setErrno: int64(syscall.ENOMEM), setBad: unsafe.Pointer(list)}
+		bound, boundPoll := BindList(post, unsafe.Pointer(s), refusedList), BindPoll(poll, unsafe.Pointer(s), failed)
 		require.Zero(t, testing.AllocsPerRun(100, func() {
 			Post(post, unsafe.Pointer(s), unsafe.Pointer(list))
 			PostFrom(post, unsafe.Pointer(s), unsafe.Pointer(list), nil, refusedFrom)
 			PostList(post, unsafe.Pointer(s), l, nil, refusedList)
 			Poll(poll, unsafe.Pointer(s), unsafe.Pointer(list), 1, failed)
+			bound(l, 0, 0)
+			boundPoll(unsafe.Pointer(list), 1, 0)
 			*pair = Pair{PostFn: post, Object: unsafe.Pointer(s), List: unsafe.Pointer(list), PollFn: poll, CQ: unsafe.Pointer(s), Into: unsafe.Pointer(list), Room: 1}
 			pair.Make()
 			played.Play(steps)
@@ -147,7 +150,10 @@ func TestNotAsked(t *testing.T) {
 		from fromFunc
 		list listFunc
 		poll pollFunc
-	}{"chosen": {PostFrom, PostList, Poll}, "step by step": {postFrom, postList, pollInto}} {
+
+		bindList listBinder
+		bindPoll pollBinder
+	}{"chosen": {PostFrom, PostList, Poll, BindList, BindPoll}, "step by step": {postFrom, postList, pollInto, bindList, bindPoll}} {
 		t.Run(name, func(t *testing.T) {
 			s, list := new(script), new([4]int64)
 			attached := unsafe.Pointer(s)
@@ -174,9 +180,14 @@ func TestNotAsked(t *testing.T) {
 			accepted, err = calls.list(fn, unsafe.Pointer(s), &List{First: unsafe.Pointer(list)}, nil, nil)
 			require.NoError(t, err)
 			require.Zero(t, accepted)
-			got, err := calls.poll(fn, unsafe.Pointer(s), unsafe.Pointer(list), 0, nil)
+			accepted, err = calls.bindList(fn, unsafe.Pointer(s), nil)(&List{First: unsafe.Pointer(list)}, 0, 0)
 			require.NoError(t, err)
-			require.Zero(t, got)
+			require.Zero(t, accepted)
+			for _, poll := range []pollFunc{calls.poll, ofBoundPoll(calls.bindPoll)} {
+				got, err := poll(fn, unsafe.Pointer(s), unsafe.Pointer(list), 0, nil)
+				require.NoError(t, err)
+				require.Zero(t, got)
+			}
 			require.Nil(t, s.sawObject, "C must not be called for any of this")
 		})
 	}
@@ -185,7 +196,7 @@ func TestNotAsked(t *testing.T) {
 // No more completions are asked for than C can count.
 func TestPollAsksForNoMoreThanCCanCount(t *testing.T) {
 	fn := symbol(t, "poll_script")
-	for name, poll := range map[string]pollFunc{"chosen": Poll, "step by step": pollInto} {
+	for name, poll := range map[string]pollFunc{"chosen": Poll, "bound": ofBoundPoll(BindPoll), "step by step": pollInto} {
 		s, room := &script{result: 5, setErrno: untouched}, math.MaxInt32
 		room += 3 // which no constant may be where an int has 32 bits
 		got, err := poll(fn, unsafe.Pointer(s), unsafe.Pointer(new([portableBatch * CompletionSize]byte)), room, nil)

@@ -60,6 +60,8 @@ func playFault(function string) error {
 		p.Poll(into, 1)
 	case "call":
 		Call(fn, 0, 16, 0, 0, 0, 0)
+	case "bound":
+		_, _ = BindList(fn, nil, nil)(&List{First: pointer(16), Len: 1}, 0, 0)
 	default:
 		Post(fn, nil, pointer(16))
 	}
@@ -108,8 +110,8 @@ func TestFaultEndsTheProcess(t *testing.T) {
 	}
 	for _, tt := range tests {
 		symbol(t, tt.function)
-		for i, value := range []string{"", "portable", "", "", ""} {
-			how := []string{"", "", " play", " poll", " call"}[i]
+		for i, value := range []string{"", "portable", "", "", "", ""} {
+			how := []string{"", "", " play", " poll", " call", " bound"}[i]
 			t.Run(tt.signal+", GOVERBS_CCALL="+value+how, func(t *testing.T) {
 				stdout, stderr, code := another(t, "fault "+tt.function+how, "GOVERBS_CCALL="+value)
 				require.Empty(t, stdout, "nothing deferred may run")

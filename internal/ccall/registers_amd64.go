@@ -87,6 +87,13 @@ func choosePrograms() (playFunc, pollExFunc, callFunc) {
 	return funcValue[playFunc](&playCode), funcValue[pollExFunc](&pollExCode), funcValue[callFunc](&callCode)
 }
 
+func chooseBound() (listBinder, pollBinder) {
+	if !inRegisters || RaceDetector {
+		return bindList, bindPoll
+	}
+	return bindListInRegisters, bindPollInRegisters
+}
+
 // registersHold reports whether the registers carry what the assembly takes them to.
 func registersHold() bool {
 	a, b, c, d, e := funcValue[echoFunc](&echoCode)(1, 2, 3, 4, 5)

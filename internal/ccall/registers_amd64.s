@@ -116,11 +116,15 @@ failed:
 	XCHGQ AX, BX
 	GOON(R13)
 
-// func(a, b, c, d, e uintptr) (e, d, c, b, a uintptr), with 0 for a if R14 is not the current goroutine.
+// func(a, b, c, d, e uintptr) (e, d, c, b, a uintptr), with 0 for a if R14 is not the current goroutine, or DX not the func value.
 TEXT ·echoInRegisters(SB), NOSPLIT|NOFRAME, $0-0
 	get_tls(R10)
 	CMPQ R14, g(R10)
+	JNE  other
+	LEAQ ·echoCode(SB), R11
+	CMPQ DX, R11
 	JEQ  current
+other:
 	XORL AX, AX
 current:
 	XCHGQ AX, SI

@@ -60,6 +60,8 @@ func loops() []loop {
 	from := func(unsafe.Pointer, int32, int32, uintptr) (unsafe.Pointer, error) { rest(); return nil, errRefused }
 	some := func(*List, int32, int32, uintptr) (int, error) { rest(); return 0, errRefused }
 	failed := func(unsafe.Pointer, int32, int32, int32) (int, error) { rest(); return 0, errRefused }
+	bound, boundFull := BindList(post, ok, some), BindList(post, full, some)
+	boundPoll, boundPollFull := BindPoll(poll, ok, failed), BindPoll(poll, full, failed)
 	pair := &Pair{PostFn: post, Object: ok, List: list, PollFn: poll, CQ: ok, Into: room, Room: 4}
 	six := mustFind("call_six")
 	nothing, endless := &queue{startResult: int64(syscall.ENOENT)}, &queue{nextFailsAt: -1}
@@ -116,6 +118,36 @@ func loops() []loop {
 		{"post list, not asked", func(stop *atomic.Bool) {
 			for !stop.Load() {
 				_, _ = PostList(post, ok, l, ok, some)
+			}
+		}},
+		{"bound list", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = bound(l, 0, 0)
+			}
+		}},
+		{"bound list, refused", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = boundFull(l, 0, 0)
+			}
+		}},
+		{"bound list, nothing", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = bound(none, 0, 0)
+			}
+		}},
+		{"bound poll", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = boundPoll(room, 4, 0)
+			}
+		}},
+		{"bound poll, failed", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = boundPollFull(room, 4, 0)
+			}
+		}},
+		{"bound poll, no room", func(stop *atomic.Bool) {
+			for !stop.Load() {
+				_, _ = boundPoll(nil, 0, 0)
 			}
 		}},
 		{"poll", func(stop *atomic.Bool) {

@@ -184,6 +184,9 @@ var shapes = []postFunc{
 	asPostOf(func(fn uintptr, object unsafe.Pointer, l *List, unless unsafe.Pointer, refused ListRefused) (int, error) {
 		return PostList(fn, object, l, unless, refused)
 	}),
+	asPostOf(func(fn uintptr, object unsafe.Pointer, l *List, _ unsafe.Pointer, refused ListRefused) (int, error) {
+		return BindList(fn, object, refused)(l, 0, 0)
+	}),
 	ofPair((*Pair).Make),
 }
 
