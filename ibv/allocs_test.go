@@ -44,12 +44,14 @@ func TestNoAllocations(t *testing.T) {
 
 func TestNoAllocationsForSRQAttached(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	chain := recvChain(t, 3, 0)
-	var errs [3]error
+	chain, poster := recvChain(t, 3, 0), p.srqQP.RecvPoster()
+	var errs [5]error
 	require.Zero(t, testing.AllocsPerRun(100, func() {
 		_, errs[0] = p.srqQP.PostRecv(chain.WR(0))
 		_, errs[1] = chain.Post(p.srqQP)
 		_, errs[2] = chain.PostRange(p.srqQP, 0, 1)
+		_, errs[3] = poster.Post(chain)
+		_, errs[4] = poster.PostRange(chain, 1, 3)
 	}))
 	for _, err := range errs {
 		require.ErrorIs(t, err, ibv.ErrSRQAttached)
@@ -70,29 +72,44 @@ func TestNoAllocationsForPolling(t *testing.T) {
 	if !ccall.Direct() {
 		t.Skip("without the direct call, a call costs memory: GOVERBS_CCALL=portable, or no assembly for this processor")
 	}
-	wcs := make([]ibv.WC, 4)
+	wcs, poller := make([]ibv.WC, 4), p.cq.Poller()
 	for _, completions := range []int{0, 3} {
 		p.play(script{completions: completions})
-		var n int
-		require.Zero(t, testing.AllocsPerRun(100, func() { n, _ = p.cq.Poll(wcs) }))
-		require.Equal(t, completions, n)
+		for _, poll := range []func([]ibv.WC) (int, error){p.cq.Poll, poller.Poll} {
+			var n int
+			require.Zero(t, testing.AllocsPerRun(100, func() { n, _ = poll(wcs) }))
+			require.Equal(t, completions, n)
+		}
 	}
 }
 
 // Completions may lie on the caller's stack.
 func TestNoAllocationsForPollingOntoTheStack(t *testing.T) {
 	p := newProvider(t, wholeContext)
+	poller := p.cq.Poller()
 	p.play(script{completions: 3})
-	perPoll := testing.AllocsPerRun(100, func() {
-		var wcs [4]ibv.WC
-		n, err := p.cq.Poll(wcs[:])
+	check := func(wcs *[4]ibv.WC, n int, err error) {
 		if err != nil || n != 3 || wcs[2].WRID != 0x1122334455667702 || wcs[3] != (ibv.WC{}) {
 			panic("not what C wrote")
 		}
-	})
-	if ccall.Direct() {
-		require.Zero(t, perPoll)
-	} else {
-		require.LessOrEqual(t, perPoll, 2.0, "the portable way itself, and nothing for the completions")
+	}
+	for _, poll := range []func(){
+		func() {
+			var wcs [4]ibv.WC
+			n, err := p.cq.Poll(wcs[:])
+			check(&wcs, n, err)
+		},
+		func() {
+			var wcs [4]ibv.WC
+			n, err := poller.Poll(wcs[:])
+			check(&wcs, n, err)
+		},
+	} {
+		perPoll := testing.AllocsPerRun(100, poll)
+		if ccall.Direct() {
+			require.Zero(t, perPoll)
+		} else {
+			require.LessOrEqual(t, perPoll, 2.0, "the portable way itself, and nothing for the completions")
+		}
 	}
 }

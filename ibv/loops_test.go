@@ -32,6 +32,8 @@ func TestLoopsLetTheCollectorRun(t *testing.T) {
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
 	wcs := make([]ibv.WC, 4)
 	picked := []int{2, 0}
+	bound, boundSRQ, boundSend, poller := p.qp.RecvPoster(), p.srq.RecvPoster(), p.qp.SendPoster(), p.cq.Poller()
+	attached := p.srqQP.RecvPoster()
 	for _, s := range []script{{room: all}, {result: 12, bad: element}} {
 		p.play(s)
 		for name, loop := range map[string]func(stop *atomic.Bool){
@@ -63,6 +65,36 @@ func TestLoopsLetTheCollectorRun(t *testing.T) {
 			"RecvChain.PostPicked": func(stop *atomic.Bool) {
 				for !stop.Load() {
 					_, _ = recv.PostPicked(p.qp, picked)
+				}
+			},
+			"RecvPoster.Post": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = bound.Post(recv)
+				}
+			},
+			"RecvPoster.Post with an SRQ": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = attached.Post(recv)
+				}
+			},
+			"RecvPoster.Post to an SRQ": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = boundSRQ.Post(recv)
+				}
+			},
+			"RecvPoster.PostRange": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = bound.PostRange(recv, 1, 3)
+				}
+			},
+			"SendPoster.Post": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = boundSend.Post(send)
+				}
+			},
+			"Poller.Poll": func(stop *atomic.Bool) {
+				for !stop.Load() {
+					_, _ = poller.Poll(wcs)
 				}
 			},
 			"QP.PostRecv": func(stop *atomic.Bool) {

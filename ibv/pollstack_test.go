@@ -24,10 +24,13 @@ func TestPollOntoStacksThatMove(t *testing.T) {
 			runtime.GC()
 		}
 	}()
+	poller := p.cq.Poller()
 	lost := 0
 	for i := range 600 {
 		done := make(chan int)
-		go func() { done <- pollBelow(p.cq, i%97, 5+i%40) }() // a new goroutine has a small stack
+		go func() { done <- pollBelow(p.cq, nil, i%97, 5+i%40) }() // a new goroutine has a small stack
+		lost += <-done
+		go func() { done <- pollBelow(nil, &poller, i%97, 5+i%40) }()
 		lost += <-done
 	}
 	stop.Store(true)
@@ -39,16 +42,22 @@ func TestPollOntoStacksThatMove(t *testing.T) {
 // returns how often something else than C wrote was there.
 //
 //go:noinline
-func pollBelow(cq *ibv.CQ, pad, depth int) (lost int) {
+func pollBelow(cq *ibv.CQ, poller *ibv.Poller, pad, depth int) (lost int) {
 	if pad > 0 {
 		var x [8]byte
 		x[pad%8] = 1
-		return pollBelow(cq, pad-1, depth) + int(x[(pad+1)%8])
+		return pollBelow(cq, poller, pad-1, depth) + int(x[(pad+1)%8])
 	}
 	var wcs [4]ibv.WC
-	n, err := cq.Poll(wcs[:])
+	var n int
+	var err error
+	if poller != nil {
+		n, err = poller.Poll(wcs[:])
+	} else {
+		n, err = cq.Poll(wcs[:])
+	}
 	if depth > 0 {
-		lost = pollBelow(cq, 0, depth-1)
+		lost = pollBelow(cq, poller, 0, depth-1)
 	}
 	if n != 4 || err != nil {
 		return lost + 1

@@ -68,6 +68,30 @@ var forms = []form{
 		c := sendChain(t, n+5, 2)
 		return sendPosted(t, c, p.srqQP, 2, n+5, func() (int, error) { return c.PostRange(p.srqQP, 2, 2+n) })
 	}},
+	{"QP.RecvPoster", "post receive", func(t testing.TB, p *provider, n int) posted {
+		c, poster := recvChain(t, n, 0), p.qp.RecvPoster()
+		return recvPosted(t, c, p.qp, 0, n, func() (int, error) { return poster.Post(c) })
+	}},
+	{"QP.RecvPoster of a range", "post receive", func(t testing.TB, p *provider, n int) posted {
+		c, poster := recvChain(t, n+5, 2), p.qp.RecvPoster()
+		return recvPosted(t, c, p.qp, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+	}},
+	{"SRQ.RecvPoster", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		c, poster := recvChain(t, n, 0), p.srq.RecvPoster()
+		return recvPosted(t, c, p.srq, 0, n, func() (int, error) { return poster.Post(c) })
+	}},
+	{"SRQ.RecvPoster of a range", "post shared receive", func(t testing.TB, p *provider, n int) posted {
+		c, poster := recvChain(t, n+5, 2), p.srq.RecvPoster()
+		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+	}},
+	{"QP.SendPoster", "post send", func(t testing.TB, p *provider, n int) posted {
+		c, poster := sendChain(t, n, 0), p.srqQP.SendPoster()
+		return sendPosted(t, c, p.srqQP, 0, n, func() (int, error) { return poster.Post(c) })
+	}},
+	{"QP.SendPoster of a range", "post send", func(t testing.TB, p *provider, n int) posted {
+		c, poster := sendChain(t, n+5, 2), p.qp.SendPoster()
+		return sendPosted(t, c, p.qp, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+	}},
 	{"RecvChain.PostPicked", "post receive", func(t testing.TB, p *provider, n int) posted {
 		c, picks := recvChain(t, n+5, 0), pick(n)
 		for k, i := range picks {

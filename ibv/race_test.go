@@ -56,12 +56,17 @@ func TestRacesAreSeen(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
 	wcs := make([]ibv.WC, 4)
+	bound, boundSend, poller := p.qp.RecvPoster(), p.qp.SendPoster(), p.cq.Poller()
 	races := map[string]func(){
-		"two post a chain":             both(func() { _, _ = recv.Post(p.qp) }, func() { _, _ = recv.Post(p.qp) }),
-		"two post a chain of sends":    both(func() { _, _ = send.Post(p.qp) }, func() { _, _ = send.Post(p.qp) }),
-		"a chain is set while posted":  both(func() { _, _ = recv.Post(p.qp) }, func() { _ = recv.Set(1, 2) }),
-		"an entry is set while posted": both(func() { _, _ = send.PostRange(p.qp, 0, 3) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
-		"two poll into one slice":      both(func() { _, _ = p.cq.Poll(wcs) }, func() { _, _ = p.cq.Poll(wcs) }),
+		"two post a chain":                        both(func() { _, _ = recv.Post(p.qp) }, func() { _, _ = recv.Post(p.qp) }),
+		"two post a chain of sends":               both(func() { _, _ = send.Post(p.qp) }, func() { _, _ = send.Post(p.qp) }),
+		"a chain is set while posted":             both(func() { _, _ = recv.Post(p.qp) }, func() { _ = recv.Set(1, 2) }),
+		"an entry is set while posted":            both(func() { _, _ = send.PostRange(p.qp, 0, 3) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
+		"two post a chain by a poster":            both(func() { _, _ = bound.Post(recv) }, func() { _, _ = bound.Post(recv) }),
+		"a chain is set while a poster posts it":  both(func() { _, _ = bound.Post(recv) }, func() { _ = recv.SetSGE(1, 2, ibv.SGE{}) }),
+		"sends are set while a poster posts them": both(func() { _, _ = boundSend.Post(send) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
+		"two poll into one slice by a poller":     both(func() { _, _ = poller.Poll(wcs) }, func() { _, _ = poller.Poll(wcs) }),
+		"two poll into one slice":                 both(func() { _, _ = p.cq.Poll(wcs) }, func() { _, _ = p.cq.Poll(wcs) }),
 	}
 	requireSeen(t, func() { p.play(script{room: all, completions: 4}) }, races)
 	t.Run("a buffer goes from one goroutine through the device to another", func(t *testing.T) {

@@ -116,9 +116,6 @@ func (opts *QPOptions) attr() ibv.QPInitAttr {
 // begin binds the hot calls, and begins the lifetime.
 func (qp *QP) begin(destroy func() error) {
 	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
-	if qp.raw.SRQ != nil {
-		qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, ibv.ErrSRQAttached })
-	}
 	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
 }
 
