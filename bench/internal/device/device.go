@@ -35,6 +35,8 @@ type Device interface {
 	Complete(n int) error
 	// DropCompletions empties CQ.
 	DropCompletions() error
+	// Handles are of QP, SRQ and CQ, or nil where there can be none.
+	Handles() *Handles
 	// Ring is a receive ring, or nil where there can be none.
 	Ring() *Ring
 	// Extended has C's extended functions for posts and polls. It is nil where there

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 const (
@@ -32,7 +33,10 @@ type real struct {
 	// pairs are those that were asked for.
 	pairs []*Pair
 	fill  *ibv.RecvChain
-	wcs   []ibv.WC
+	// adopted is the device's handle.
+	adopted *rdma.Device
+	handles *Handles
+	wcs     []ibv.WC
 }
 
 // loop is a queue pair that is its own peer and receives from the shared
@@ -88,7 +92,10 @@ func newReal(name string) (d *real, err error) {
 	if d.loop, err = d.newLoop(d.srq, nil); err != nil {
 		return d, err
 	}
-	d.ring, err = d.newRing()
+	if d.ring, err = d.newRing(); err != nil {
+		return d, err
+	}
+	d.handles, err = d.adopt()
 	return d, err
 }
 
@@ -242,7 +249,11 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 
 // Close closes what there is.
 func (d *real) Close() error {
-	errs := []error{d.ring.close(), d.loop.close(), d.extended.close()}
+	var errs []error
+	if d.adopted != nil {
+		errs = append(errs, d.adopted.CloseAll())
+	}
+	errs = append(errs, d.ring.close(), d.loop.close(), d.extended.close())
 	for _, p := range d.pairs {
 		errs = append(errs, p.A.close(), p.B.close())
 	}

@@ -27,18 +27,20 @@ func (s *Samples) targets(device string) []target {
 			all = append(all, target{claim, wanted, fmt.Sprintf("%.4g", v), met(v)})
 		}
 	}
-	for _, t := range []struct {
-		n     int
-		limit float64
-	}{{1, 1.25}, {4, 1.10}, {16, 1.04}, {64, 1.02}} {
-		add(fmt.Sprintf("a post of %d, times C", t.n), subject.PostRecv, t.n, subject.Goverbs, subject.C, times,
-			fmt.Sprintf("≤ %.2f", t.limit), func(v float64) bool { return v <= t.limit })
-	}
-	for _, t := range []struct{ claim, op string }{
-		{"a post of 1, ns more than C", subject.PostRecv},
-		{"a poll that finds nothing, ns more than C", subject.PollEmpty},
-	} {
-		add(t.claim, t.op, 1, subject.Goverbs, subject.C, more, "≤ 2.5", func(v float64) bool { return v <= 2.5 })
+	for _, by := range []struct{ impl, how string }{{subject.Goverbs, ""}, {subject.RDMA, " through a handle"}} {
+		for _, t := range []struct {
+			n     int
+			limit float64
+		}{{1, 1.25}, {4, 1.10}, {16, 1.04}, {64, 1.02}} {
+			add(fmt.Sprintf("a post of %d%s, times C", t.n, by.how), subject.PostRecv, t.n, by.impl, subject.C, times,
+				fmt.Sprintf("≤ %.2f", t.limit), func(v float64) bool { return v <= t.limit })
+		}
+		for _, t := range []struct{ claim, op string }{
+			{"a post of 1%s, ns more than C", subject.PostRecv},
+			{"a poll%s that finds nothing, ns more than C", subject.PollEmpty},
+		} {
+			add(fmt.Sprintf(t.claim, by.how), t.op, 1, by.impl, subject.C, more, "≤ 2.5", func(v float64) bool { return v <= 2.5 })
+		}
 	}
 	for _, t := range []struct {
 		n     int

@@ -38,6 +38,7 @@ func pollers(d device.Device, room, want int) []variant {
 			}
 			return n
 		})},
+		handlePoll(d, wcs, want),
 		{Cgo, timed(func(n int) int { return native.PollWords(cq, wcs, want, n) })},
 		{CgoTyped, timed(func(n int) int { return native.PollTyped(cq, wcs, want, n) })},
 		{Purego, timed(func(n int) int {

@@ -51,6 +51,7 @@ func postRecv(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
+		handleRecv(d, chain, true),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := qp.PostRecv(first); err != nil {
@@ -91,6 +92,7 @@ func postSRQRecv(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
+		handleSRQRecv(d, chain),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := srq.PostRecv(first); err != nil {
@@ -144,6 +146,7 @@ func postRecvFull(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
+		handleRecv(d, chain, false),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if bad, err := qp.PostRecv(first); bad != first || err == nil {

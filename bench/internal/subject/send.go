@@ -50,6 +50,7 @@ func postSend(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
+		handleSend(d, chain),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := qp.PostSend(first); err != nil {

@@ -37,6 +37,7 @@ const (
 	C           = "c"                // the loop in C
 	CAgain      = "c-again"          // the same, with objects of its own: what the measuring itself can tell
 	Goverbs     = "goverbs"          // chain.Post
+	RDMA        = "rdma"             // through a handle of package rdma
 	GoverbsList = "goverbs-list"     // qp.PostRecv and its like, with C's shape
 	GoverbsWC   = "goverbs-wc"       // a ring that puts completions into the caller's own slice
 	GoverbsRing = "goverbs-ring"     // a ring for sends and one for receives
@@ -48,7 +49,7 @@ const (
 )
 
 // Ours is the implementations that are goverbs.
-var Ours = []string{Goverbs, GoverbsList, GoverbsWC, GoverbsRing}
+var Ours = []string{Goverbs, RDMA, GoverbsList, GoverbsWC, GoverbsRing}
 
 // Chains is the lengths of chains.
 var Chains = []int{1, 4, 16, 64, 256}
