@@ -114,6 +114,7 @@ var commonHints = map[syscall.Errno]string{
 	syscall.ENOSYS:     "the kernel or the device's provider does not have it",
 	syscall.ENODEV:     "the device is gone",
 	syscall.EIO:        "the device is gone or has failed",
+	syscall.EAGAIN:     hintLater,
 }
 
 // memoryHints are for verbs that register memory.

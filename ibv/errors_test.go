@@ -37,6 +37,7 @@ func TestActionErrors(t *testing.T) {
 	require.NotErrorIs(t, err, errors.ErrUnsupported)
 	require.ErrorContains(t, act.failed(syscall.EIO), "better advice", "the action's own first")
 	require.ErrorContains(t, act.failed(syscall.EACCES), "/dev/infiniband/uverbs")
+	require.ErrorContains(t, act.failed(syscall.EAGAIN), "rdma.max")
 	require.ErrorIs(t, act.failed(syscall.EACCES), fs.ErrPermission)
 	require.NotContains(t, act.failed(syscall.EBUSY).Error(), ";", "no advice where there is none")
 

@@ -10,4 +10,5 @@ const (
 	hintNoDevice  = "it may have one whose driver is not loaded, such as mlx5ib: see kldload(8)"
 	hintNoModules = "load the device's driver, such as mlx5ib, with kldload(8)"
 	hintNoAccess  = "the user needs access to /dev/uverbs*"
+	hintLater     = ""
 )

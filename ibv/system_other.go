@@ -15,4 +15,5 @@ const (
 	hintNoDevice  = ""
 	hintNoModules = ""
 	hintNoAccess  = ""
+	hintLater     = ""
 )

@@ -1,0 +1,94 @@
+// Package docs tests what is written about goverbs.
+package docs
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// pages are all pages for people, by their files.
+func pages(t *testing.T) []string {
+	var all []string
+	for _, pattern := range []string{"*.md", "../*.md", "../bench/*.md", "../test/*/*.md"} {
+		found, err := filepath.Glob(pattern)
+		require.NoError(t, err)
+		all = append(all, found...)
+	}
+	require.Greater(t, len(all), 6)
+	return all
+}
+
+func read(t *testing.T, file string) string {
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	return string(text)
+}
+
+// What a page links to is there: the file, and the heading in it.
+func TestLinks(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, page := range pages(t) {
+		links := link.FindAllStringSubmatch(read(t, page), -1)
+		for _, l := range links {
+			file, heading, _ := strings.Cut(l[1], "#")
+			if strings.Contains(file, ":") {
+				continue // elsewhere
+			}
+			target := page
+			if file != "" {
+				target = filepath.Join(filepath.Dir(page), file)
+			}
+			_, err := os.Stat(target)
+			assert.NoError(t, err, "%s links to it", page)
+			if err == nil && heading != "" {
+				assert.Contains(t, anchors(read(t, target)), heading, "%s links to %s", page, l[1])
+			}
+		}
+	}
+}
+
+// anchors are the names that headings have in links.
+func anchors(text string) []string {
+	var all []string
+	for _, h := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(text, -1) {
+		name := regexp.MustCompile(`[^\w\- ]`).ReplaceAllString(strings.ToLower(h[1]), "")
+		all = append(all, strings.ReplaceAll(name, " ", "-"))
+	}
+	return all
+}
+
+// The page that tells why nothing arrives has every status of a completion and every asynchronous event.
+func TestStatusesAndEvents(t *testing.T) {
+	rows := map[string]bool{}
+	for line := range strings.Lines(read(t, "nothing-arrives.md")) {
+		cells := strings.Split(line, "|")
+		if len(cells) < 4 {
+			continue
+		}
+		for _, name := range regexp.MustCompile("`([A-Z_]+)`").FindAllStringSubmatch(cells[1], -1) {
+			rows[name[1]] = true
+		}
+	}
+	known := 0
+	for v := range 64 {
+		for _, name := range []struct{ value, prefix string }{
+			{fmt.Sprint(ibv.WCStatus(v)), "IBV_WC_"},
+			{fmt.Sprint(ibv.EventType(v)), "IBV_EVENT_"},
+		} {
+			if short, ok := strings.CutPrefix(name.value, name.prefix); ok {
+				known++
+				assert.True(t, rows[short], "%s has no row", name.value)
+			}
+		}
+	}
+	require.Greater(t, known, 40)
+}
