@@ -43,7 +43,7 @@ func (pd *PD) CreateAHTo(port, sgidIndex uint32, dgid GID) (*AH, error) {
 		return nil, act.invalid("the GID index is %d: it has 8 bits", sgidIndex)
 	}
 	return pd.CreateAH(&AHAttr{
-		GRH:      GlobalRoute{DGID: dgid, SGIDIndex: uint8(sgidIndex), HopLimit: hopLimit},
+		GRH:      GlobalRoute{DGID: dgid, SGIDIndex: uint8(sgidIndex), HopLimit: 64},
 		IsGlobal: 1,
 		PortNum:  uint8(port),
 	})

@@ -2,6 +2,7 @@ package ibv
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 	"unsafe"
 )
@@ -106,3 +107,13 @@ func (ctx *Context) operation(offset uintptr) uintptr {
 func (ctx *Context) before(offset uintptr) *uintptr {
 	return (*uintptr)(unsafe.Add(unsafe.Pointer(ctx), -int(unsafe.Offsetof(VerbsContext{}.Context)-offset)))
 }
+
+// checkPort refuses what C's ports cannot be.
+func (a action) checkPort(port uint32) error {
+	if port == 0 || port > math.MaxUint8 {
+		return a.invalid("there is no port %d: %s", port, hintPorts)
+	}
+	return nil
+}
+
+const hintPorts = "ports count from 1 to DeviceAttr.PhysPortCnt"

@@ -13,8 +13,8 @@
 //   - [Context.CreateCQ] gives a [CQ], where finished work is found.
 //   - [PD.CreateQP] gives a [QP], one end of the communication, and [PD.CreateSRQ]
 //     an [SRQ], from which many of them take their receives.
-//   - [QP.ToInit], [QP.ToRTR] and [QP.ToRTS] connect it to its peer. UD is not
-//     connected: its sends name the peer by an [AH] of [PD.CreateAHTo].
+//   - [QP.Modify] moves it to INIT, RTR and RTS, which connects it to its peer. UD is
+//     not connected: its sends name the peer by an [AH] of [PD.CreateAHTo].
 //
 // # The data path
 //
@@ -71,10 +71,9 @@
 //
 // # Peers
 //
-// A queue pair is connected to a [Peer], which tells its numbers over a socket,
-// say; a [RemoteBuffer] tells of memory that RDMA may reach. Both, and [GID], are
-// text, also in JSON. [QP.ToRTS] says how and when a peer that has died is
-// noticed.
+// The two ends of a connection tell each other their numbers over a socket, say; a
+// [RemoteBuffer] tells of memory that RDMA may reach. This and [GID] are text, also
+// in JSON. Package rdma connects queue pairs, so that a peer that has died is noticed.
 //
 // # Memory
 //

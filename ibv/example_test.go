@@ -51,7 +51,8 @@ func sendToMyself() error {
 	}
 	defer qp.Close()
 
-	// A peer elsewhere would tell its numbers over a socket.
+	// A peer elsewhere would tell its numbers over a socket, and package rdma does all
+	// of this.
 	attr, err := ctx.QueryPort(port)
 	if err != nil {
 		return err
@@ -60,16 +61,22 @@ func sendToMyself() error {
 	if err != nil {
 		return err
 	}
-	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
-	peer := ibv.Peer{QPNum: qp.QPNum, GID: gid.GID, LID: attr.LID}
-	if err := qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
-		return err
-	}
-	if err := qp.ToRTR(path, peer); err != nil {
-		return err
-	}
-	if err := qp.ToRTS(0); err != nil {
-		return err
+	state := ibv.QPSReset
+	for _, move := range []ibv.QPAttr{
+		{QPState: ibv.QPSInit, PortNum: port, QPAccessFlags: ibv.AccessLocalWrite},
+		{
+			QPState: ibv.QPSRTR, PathMTU: attr.ActiveMTU, DestQPNum: qp.QPNum, MinRNRTimer: 12,
+			AHAttr: ibv.AHAttr{
+				PortNum: port, DLID: attr.LID, IsGlobal: 1,
+				GRH: ibv.GlobalRoute{DGID: gid.GID, SGIDIndex: uint8(gid.GIDIndex), HopLimit: 64},
+			},
+		},
+		{QPState: ibv.QPSRTS, Timeout: 17, RetryCnt: 6, RNRRetry: 7},
+	} {
+		if err := qp.Modify(&move, qp.QPType.Needs(state, move.QPState)); err != nil {
+			return err
+		}
+		state = move.QPState
 	}
 
 	recvs, err := ibv.NewRecvChain(1, 1)

@@ -139,7 +139,7 @@ func TestMissingFunctions(t *testing.T) {
 	requireNotSupported(t, err, "allocate protection domain on scripted0", "ibv_alloc_pd", library)
 	_, err = p.context.CreateCQ(1)
 	requireNotSupported(t, err, "create completion queue on scripted0", "ibv_create_cq", library)
-	err = p.qp.ToErr()
+	err = p.qp.Modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
 	requireNotSupported(t, err, "move queue pair 0x11 (QPType(0), in IBV_QPS_RESET) to IBV_QPS_ERR (IBV_QP_STATE) on scripted0", "ibv_modify_qp", library)
 }
 

@@ -125,3 +125,10 @@ func (qp *QP) Query(mask QPAttrMask) (QPAttr, QPInitAttr, error) {
 func (qp *QP) action(op string, hints map[syscall.Errno]string) action {
 	return qp.Context.action(op+" "+qp.String(), hints)
 }
+
+// moving is a change of state for errors, before C is asked.
+func (qp *QP) moving(to QPState) action {
+	act := qp.action("move", nil)
+	act.op += " to " + to.String()
+	return act
+}

@@ -1,6 +1,10 @@
 package ibv
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/internal/words"
+)
 
 // RemoteBuffer is memory of a peer's that RDMA and atomics can reach: what the
 // peer, whose memory it is, has to tell, by [MR.RemoteBuffer], and what
@@ -38,7 +42,7 @@ func (b RemoteBuffer) MarshalText() ([]byte, error) { return []byte(b.String()),
 // numbers in any base that Go has. Anything else is an error, and changes nothing.
 func (b *RemoteBuffer) UnmarshalText(text []byte) error {
 	var read RemoteBuffer
-	err := readWords(text, map[string]any{"addr": &read.Addr, "length": &read.Length, "rkey": &read.RKey})
+	err := words.Read(text, map[string]any{"addr": &read.Addr, "length": &read.Length, "rkey": &read.RKey})
 	if err == nil && read.Addr+read.Length < read.Addr {
 		err = fmt.Errorf("%d bytes at %#x leave the address space", read.Length, read.Addr)
 	}

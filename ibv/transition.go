@@ -106,16 +106,13 @@ func (v QPType) takes(change transition) (attributes, bool) {
 	return types[v], possible
 }
 
-// needs is the mask of what a queue pair of the type must get for a transition:
-// the new state, and what is required with it.
-func (v QPType) needs(from, to QPState) QPAttrMask {
+// Needs is the mask for [QP.Modify] of what a queue pair of the type must get for a
+// change of its state, by the table of the InfiniBand specification: the new state,
+// and what is required with it. Of a change that there is not, and of types that the
+// table does not know, it is the state alone.
+func (v QPType) Needs(from, to QPState) QPAttrMask {
 	a, _ := v.takes(transition{from, to})
 	return QPAttrMaskState | a.required
-}
-
-// isConnected reports whether queue pairs of the type have one peer.
-func (v QPType) isConnected() bool {
-	return v == QPTRC || v == QPTUC || v == QPTXRCSend || v == QPTXRCRecv
 }
 
 // next is the states that a queue pair can move to.

@@ -1,7 +1,6 @@
 package ibv
 
 import (
-	"net/netip"
 	"strings"
 	"syscall"
 	"testing"
@@ -13,7 +12,7 @@ import (
 func TestIWARPIsConnectedByRDMACM(t *testing.T) {
 	for _, device := range []*Device{{NodeType: NodeRNIC}, {TransportType: TransportIWARP}} {
 		qp := &QP{Context: &Context{Device: device}, QPType: QPTRC, State: QPSRTR}
-		err := qp.explain(&Error{Op: "move", Errno: syscall.EINVAL, Hint: "general advice"}, &QPAttr{QPState: QPSRTS}, QPTRC.needs(QPSRTR, QPSRTS))
+		err := qp.explain(&Error{Op: "move", Errno: syscall.EINVAL, Hint: "general advice"}, &QPAttr{QPState: QPSRTS}, QPTRC.Needs(QPSRTR, QPSRTS))
 		require.ErrorIs(t, err, syscall.EINVAL)
 		require.ErrorContains(t, err, "connected by librdmacm alone")
 		require.NotContains(t, err.Error(), "GID")
@@ -62,7 +61,7 @@ func TestRequiredAttributes(t *testing.T) {
 	} {
 		for i, list := range lists {
 			names := strings.Split(list, ", ")
-			require.ElementsMatch(t, names, strings.Split(typ.needs(QPState(i), QPState(i+1)).String(), "|"), "%v to %v", typ, QPState(i+1))
+			require.ElementsMatch(t, names, strings.Split(typ.Needs(QPState(i), QPState(i+1)).String(), "|"), "%v to %v", typ, QPState(i+1))
 		}
 	}
 }
@@ -132,12 +131,4 @@ func TestXRCTakesWhatBothEndsNeed(t *testing.T) {
 			require.Empty(t, typ.objections(change.from, &QPAttr{QPState: change.to}, QPAttrMaskState|rc.required), "%v %v", typ, change)
 		}
 	}
-}
-
-// A peer whose number was forgotten would be noticed only when it does not answer.
-func TestToRTRWantsThePeersNumber(t *testing.T) {
-	qp := &QP{Context: &Context{Device: &Device{}}, QPType: QPTRC, State: QPSInit}
-	err := qp.ToRTR(Path{Port: 1, MTU: MTU1024}, Peer{GID: GIDOf(netip.IPv6Loopback())})
-	require.ErrorIs(t, err, syscall.EINVAL)
-	require.ErrorContains(t, err, "the peer's QPNum is 0")
 }

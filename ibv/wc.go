@@ -35,7 +35,7 @@ var statusHints = map[WCStatus]string{
 	WCMWBindErr:      "the memory window was not bound: its region needs AccessMWBind, and local write access for a window that peers may write to; the range must be in the region, and both of one protection domain",
 	WCRemOpErr:       "the peer could not do its part: its own completion says why",
 	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
-	WCRemInvReqErr:   "the peer refused the request: its queue pair's access flags (ToInit) do not allow it, or it is too long for the receive buffers",
+	WCRemInvReqErr:   "the peer refused the request: its queue pair's access flags (QPAccessFlags) do not allow it, or it is too long for the receive buffers",
 	WCRemAccessErr:   "the peer refused the access: wrong rkey, outside the region, or without the access flag",
 	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive; Soft-RoCE says so, too, of one that had no receive posted for that long",
 	WCRNRRetryExcErr: "the peer had no receive work request posted",

@@ -15,6 +15,7 @@ type QP struct {
 	recv ibv.RecvPoster
 
 	raw            *ibv.QP
+	typ            ibv.QPType
 	l              *life
 	pd             *PD
 	sendCQ, recvCQ *CQ
@@ -51,7 +52,7 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 		l.abandon()
 		return nil, err
 	}
-	qp := &QP{raw: raw, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll}
+	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll}
 	qp.begin(raw.Close)
 	return qp, nil
 }
@@ -69,7 +70,7 @@ func (pd *PD) AdoptQP(raw *ibv.QP, sendCQ, recvCQ *CQ, srq *SRQ) (*QP, error) {
 		l.abandon()
 		return nil, err
 	}
-	qp := &QP{raw: raw, l: l, pd: pd, sendCQ: sendCQ, recvCQ: recvCQ, srq: srq, cap: made.Cap, signalAll: made.SQSigAll != 0}
+	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: sendCQ, recvCQ: recvCQ, srq: srq, cap: made.Cap, signalAll: made.SQSigAll != 0}
 	qp.begin(nil)
 	return qp, nil
 }

@@ -4,75 +4,65 @@ import (
 	"fmt"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // end is one end of the line: the port, and what queue pairs on it need.
 type end struct {
-	ctx  *ibv.Context
-	pd   *ibv.PD
+	dev  *rdma.Device
+	pd   *rdma.PD
 	port uint32
 	gid  ibv.GIDEntry
 	mtu  ibv.MTU
 	lid  uint16
 }
 
-func newEnd(ctx *ibv.Context) (*end, error) {
+func newEnd(dev *rdma.Device) (*end, error) {
 	const port = 1
-	attr, err := ctx.QueryPort(port)
+	attr, err := dev.Raw().QueryPort(port)
 	if err != nil {
 		return nil, err
 	}
-	gid, err := ctx.BestGID(port)
+	gid, err := dev.Raw().BestGID(port)
 	if err != nil {
 		return nil, err
 	}
-	pd, err := ctx.AllocPD()
+	pd, err := dev.AllocPD()
 	if err != nil {
 		return nil, err
 	}
-	return &end{ctx: ctx, pd: pd, port: port, gid: gid, mtu: attr.ActiveMTU, lid: attr.LID}, nil
+	return &end{dev: dev, pd: pd, port: port, gid: gid, mtu: attr.ActiveMTU, lid: attr.LID}, nil
 }
-
-func (e *end) close() { e.pd.Close() }
 
 // queuePair is an RC queue pair with its completion queue.
 type queuePair struct {
-	*ibv.QP
-	cq *ibv.CQ
+	*rdma.QP
+	cq *rdma.CQ
 }
 
 // newQueuePair makes a queue pair with room for n sends and n receives, in INIT.
 func (e *end) newQueuePair(n int) (*queuePair, error) {
-	cq, err := e.ctx.CreateCQ(4 * n)
+	cq, err := e.dev.CreateCQ(4*n, rdma.CQOptions{})
 	if err != nil {
 		return nil, err
 	}
-	qp, err := e.pd.CreateQP(&ibv.QPInitAttr{
-		SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC,
+	qp, err := e.pd.CreateQP(rdma.QPOptions{
+		SendCQ: cq, RecvCQ: cq,
 		Cap: ibv.QPCap{MaxSendWR: uint32(n), MaxRecvWR: uint32(n), MaxSendSGE: 1, MaxRecvSGE: 1},
 	})
 	if err != nil {
-		cq.Close()
 		return nil, err
 	}
-	q := &queuePair{QP: qp, cq: cq}
-	if err := q.ToInit(e.port, ibv.AccessLocalWrite); err != nil {
-		q.close()
-		return nil, err
-	}
-	return q, nil
+	return &queuePair{QP: qp, cq: cq}, qp.ToInit(e.port, 0)
 }
 
-func (q *queuePair) close() {
-	q.QP.Close()
-	q.cq.Close()
-}
+func (q *queuePair) close() error { return q.cq.CloseAll() }
 
 // connectToItself makes the queue pair its own peer.
 func (q *queuePair) connectToItself(e *end) error {
 	const psn = 1
-	path := ibv.Path{Port: e.port, GIDIndex: e.gid.GIDIndex, MTU: e.mtu}
-	if err := q.ToRTR(path, ibv.Peer{QPNum: q.QPNum, PSN: psn, GID: e.gid.GID, LID: e.lid}); err != nil {
+	path := rdma.Path{Port: e.port, GIDIndex: e.gid.GIDIndex, MTU: e.mtu}
+	if err := q.ToRTR(path, rdma.Peer{QPNum: q.Raw().QPNum, PSN: psn, GID: e.gid.GID, LID: e.lid}); err != nil {
 		return err
 	}
 	return q.ToRTS(psn)

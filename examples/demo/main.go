@@ -11,7 +11,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 func main() {
@@ -29,17 +29,16 @@ func run(device, cLoop string, messages int) error {
 	if messages < 1 {
 		return fmt.Errorf("-messages is %d: at least one is needed", messages)
 	}
-	ctx, err := ibv.Open(device)
+	dev, err := rdma.Open(device, rdma.DeviceOptions{})
 	if err != nil {
 		return err
 	}
-	defer ctx.Close()
-	end, err := newEnd(ctx)
+	defer dev.CloseAll()
+	end, err := newEnd(dev)
 	if err != nil {
 		return err
 	}
-	defer end.close()
-	fmt.Printf("\n  Device     %v, port %d, GID %v, %v\n", ctx.Device, end.port, &end.gid.GID, ctx.Device.TransportType)
+	fmt.Printf("\n  Device     %v, port %d, GID %v, %v\n", dev.Raw().Device, end.port, &end.gid.GID, dev.Raw().Device.TransportType)
 
 	traffic, err := receive(end, messages, progress("  Receiving  "))
 	if err != nil {

@@ -46,14 +46,14 @@ func measure(e *end, cLoop string, progress func(done, all int)) ([]cost, error)
 		var inC, inGo []float64
 		// The first round warms up and does not count.
 		for round := range rounds + 1 {
-			ns := postLoop(qp.QP, chain.WR(0), warm, posts)
+			ns := postLoop(qp.Raw(), chain.WR(0), warm, posts)
 			if ns < 0 {
 				return nil, fmt.Errorf("posting %d chains of %d from C: %w", posts, length, syscall.Errno(-ns))
 			}
 			if err := qp.empty(e, queueLength); err != nil {
 				return nil, err
 			}
-			elapsed, err := goLoop(qp.QP, chain, warm, posts)
+			elapsed, err := goLoop(qp.Raw(), chain, warm, posts)
 			if err != nil {
 				return nil, err
 			}
@@ -98,7 +98,7 @@ func (q *queuePair) empty(e *end, n int) error {
 	if err := q.ToReset(); err != nil {
 		return err
 	}
-	return q.ToInit(e.port, ibv.AccessLocalWrite)
+	return q.ToInit(e.port, 0)
 }
 
 func median(v []float64) float64 {

@@ -27,7 +27,7 @@ func receive(e *end, messages int, progress func(done, all int)) (traffic, error
 		return t, err
 	}
 	defer buf.Free()
-	mr, err := e.pd.RegMR(buf, ibv.AccessLocalWrite)
+	mr, err := e.pd.Raw().RegMR(buf, ibv.AccessLocalWrite)
 	if err != nil {
 		return t, err
 	}
@@ -52,10 +52,10 @@ func receive(e *end, messages int, progress func(done, all int)) (traffic, error
 		pattern(out, t.posts)
 		clear(in)
 		// A post that is cut short says where: the loop would go on from there.
-		if _, err := recvs.PostRange(qp.QP, 0, n); err != nil {
+		if _, err := qp.PostRecvRange(recvs, 0, n); err != nil {
 			return t, err
 		}
-		if _, err := sends.PostRange(qp.QP, 0, n); err != nil {
+		if _, err := qp.PostSendRange(sends, 0, n); err != nil {
 			return t, err
 		}
 		next := uint64(0)

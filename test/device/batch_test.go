@@ -314,7 +314,7 @@ func TestBatchBeforeRTS(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, batch.RDMAWrite(0, 1, ibv.SendSignaled, at(remote, 0), remote.RKey))
 	require.NoError(t, batch.SetInline(0, []byte("kept")))
-	require.NoError(t, a.QPBase.ToInit(port, access))
+	require.NoError(t, toInit(&a.QPBase, access))
 	accepted, err := batch.Post()
 	require.Equal(t, -1, accepted)
 	require.ErrorIs(t, err, syscall.EINVAL)
@@ -348,9 +348,7 @@ func TestBatchOnUD(t *testing.T) {
 	r := newRig(t)
 	a, b := r.extendedSide(ibv.QPTUD, ops, 4, 4), r.extendedSide(ibv.QPTUD, ops, 4, 4)
 	for _, s := range []extendedSide{a, b} {
-		require.NoError(t, s.QPBase.ToInitUD(port, qkey))
-		require.NoError(t, s.QPBase.ToRTRUD())
-		require.NoError(t, s.QPBase.ToRTSUD(0))
+		r.connectUD(&s.QPBase, qkey)
 	}
 	ah, err := r.pd.CreateAHTo(port, r.gid.GIDIndex, r.gid.GID)
 	require.NoError(t, err)

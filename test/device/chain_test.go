@@ -170,7 +170,7 @@ func TestQueueFullInTheMiddleOfAChain(t *testing.T) {
 func (r *rig) capacity(n uint32) int {
 	r.t.Helper()
 	qp := r.side(ibv.QPTRC, 1, n, nil)
-	require.NoError(r.t, qp.ToInit(port, access))
+	require.NoError(r.t, toInit(qp.QP, access))
 	chain, err := ibv.NewRecvChain(4*int(n)+64, 0)
 	require.NoError(r.t, err)
 	accepted, err := chain.Post(qp.QP)
@@ -183,7 +183,7 @@ func TestListPosts(t *testing.T) {
 	r := newRig(t)
 	const capacity = 7
 	qp := r.side(ibv.QPTRC, 1, capacity, nil)
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp.QP, access))
 	room := r.capacity(capacity)
 	wrs := make([]ibv.RecvWR, room+2)
 	for i := range wrs[1:] {

@@ -55,7 +55,7 @@ func TestPostInReset(t *testing.T) {
 func TestTooManyEntries(t *testing.T) {
 	r := newRig(t)
 	qp := r.side(ibv.QPTRC, 4, 4, nil)
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp.QP, access))
 	n := int(qp.cap.MaxRecvSGE) + 1
 	mr := r.memory(1)
 	recvs, err := ibv.NewRecvChain(3, n)
@@ -124,14 +124,14 @@ func TestStates(t *testing.T) {
 	require.Equal(t, ibv.QPSRTS, attr.QPState)
 	require.Equal(t, a.QPNum, attr.DestQPNum)
 	require.Equal(t, ibv.QPTRC, init.QPType)
-	err = a.ToInit(port, access)
+	err = toInit(a.QP, access)
 	require.ErrorIs(t, err, syscall.EINVAL, "RTS to INIT is not allowed")
 	require.ErrorContains(t, err, "IBV_QPS_INIT")
 	recvs, err := ibv.NewRecvChain(3, 0)
 	require.NoError(t, err)
 	_, err = recvs.Post(b.QP)
 	require.NoError(t, err)
-	require.NoError(t, b.ToErr())
+	require.NoError(t, toErr(b.QP))
 	for i, wc := range r.pollAny(b.recv, 3) {
 		require.Equal(t, uint64(i), wc.WRID)
 		require.Equal(t, ibv.WCWRFlushErr, wc.Status)
@@ -139,8 +139,8 @@ func TestStates(t *testing.T) {
 		require.ErrorAs(t, wc.Err(), &failed)
 		require.Equal(t, uint64(i), failed.WRID)
 	}
-	require.NoError(t, b.ToReset())
-	require.NoError(t, b.ToInit(port, access))
+	require.NoError(t, toReset(b.QP))
+	require.NoError(t, toInit(b.QP, access))
 }
 
 func TestRegMR(t *testing.T) {

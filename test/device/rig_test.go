@@ -107,14 +107,12 @@ func (r *rig) connect(a, b *ibv.QP) {
 // connectFor is connect for queue pairs that let the peer do so much.
 func (r *rig) connectFor(a, b *ibv.QP, access ibv.AccessFlags) {
 	r.t.Helper()
-	const psn = 0x123456
-	path := ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}
 	for _, qp := range []*ibv.QP{a, b} {
-		require.NoError(r.t, qp.ToInit(port, access))
+		require.NoError(r.t, toInit(qp, access))
 	}
 	for _, ends := range [][2]*ibv.QP{{a, b}, {b, a}} {
-		require.NoError(r.t, ends[0].ToRTR(path, ibv.Peer{QPNum: ends[1].QPNum, PSN: psn, GID: r.gid.GID}))
-		require.NoError(r.t, ends[0].ToRTS(psn))
+		require.NoError(r.t, r.toRTR(ends[0], ends[1].QPNum))
+		require.NoError(r.t, toRTS(ends[0]))
 	}
 }
 

@@ -122,7 +122,7 @@ func TestSendRingNeverFillsUpForGood(t *testing.T) {
 func TestRingLargerThanTheQueue(t *testing.T) {
 	r := newRig(t)
 	qp := r.side(ibv.QPTRC, 1, 4, nil)
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp.QP, access))
 	_, err := ibv.NewRecvRing(qp.QP, 100, 64)
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	_, err = ibv.NewRecvRing(qp.QP, 0, 64)
@@ -136,7 +136,7 @@ func TestRingLargerThanTheQueue(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "99 scatter/gather entries")
 	ud := r.side(ibv.QPTUD, 1, 4, nil)
-	require.NoError(t, ud.ToInitUD(port, 1))
+	r.connectUD(ud.QP, 1)
 	_, err = ibv.NewRecvRing(ud.QP, 4, 24)
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "header")
@@ -153,7 +153,7 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 		require.ErrorIs(t, ring.Flush(), ibv.ErrRingClosed)
 	})
 	qp := r.side(ibv.QPTRC, 1, buffers, nil)
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp.QP, access))
 	others := r.recvChain(64, r.memory(64))
 	accepted, err := others.Post(qp.QP)
 	require.NoError(t, err)
@@ -163,7 +163,7 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 	require.ErrorIs(t, ring.Flush(), syscall.ENOMEM)
 
 	// In the error state, all of it completes: that of others first.
-	require.NoError(t, qp.ToErr())
+	require.NoError(t, toErr(qp.QP))
 	deadline := time.Now().Add(patience)
 	wcs := make([]ibv.WC, 64)
 	foreign, own := 0, 0
@@ -186,7 +186,7 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 		if n > 0 && own < buffers {
 			// Soft-RoCE flushes what was posted since at the next change only.
 			require.NoError(t, ring.Flush())
-			require.NoError(t, qp.ToErr())
+			require.NoError(t, toErr(qp.QP))
 		}
 	}
 	require.Equal(t, 64, foreign)
@@ -269,7 +269,7 @@ func TestRingOnACompletionQueueThatIsNotItsOwn(t *testing.T) {
 	qp, err := r.pd.CreateQP(&ibv.QPInitAttr{SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxRecvSGE: 1, MaxSendSGE: 1}})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, qp.Close()) }()
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp, access))
 	_, err = ibv.NewRecvRing(qp, 3, 64)
 	require.ErrorIs(t, err, syscall.EINVAL)
 }
@@ -283,10 +283,6 @@ func TestCreateQPWithoutWhatItNeeds(t *testing.T) {
 	}
 	_, err := r.pd.CreateQP(nil)
 	require.ErrorIs(t, err, syscall.EINVAL)
-	ud := r.side(ibv.QPTUD, 1, 1, nil)
-	require.ErrorContains(t, ud.ToInit(port, access), "ToInitUD")
-	rc := r.side(ibv.QPTRC, 1, 1, nil)
-	require.ErrorContains(t, rc.ToRTR(ibv.Path{Port: port, MTU: 1024}, ibv.Peer{}), "ActiveMTU")
 }
 
 func TestSendRingTellsOfFailures(t *testing.T) {
@@ -328,9 +324,9 @@ func TestSendRingTellsOfFailures(t *testing.T) {
 func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	r := newRig(t)
 	sender := r.side(ibv.QPTRC, 15, 1, nil) // no peer: nothing completes
-	require.NoError(t, sender.ToInit(port, access))
-	require.NoError(t, sender.ToRTR(ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, ibv.Peer{QPNum: sender.QPNum, GID: r.gid.GID}))
-	require.NoError(t, sender.ToRTS(0))
+	require.NoError(t, toInit(sender.QP, access))
+	require.NoError(t, r.toRTR(sender.QP, sender.QPNum))
+	require.NoError(t, toRTS(sender.QP))
 	ring, err := ibv.NewSendRing(sender.QP, 15, 1, 15)
 	require.NoError(t, err)
 	local := r.memory(1)
@@ -347,7 +343,7 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	}
 	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
 	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
-	require.NoError(t, sender.ToErr())
+	require.NoError(t, toErr(sender.QP))
 }
 
 func TestReleaseOfWhatIsNotOut(t *testing.T) {

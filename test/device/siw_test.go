@@ -86,7 +86,7 @@ func TestSiwReceiveQueueFull(t *testing.T) {
 		require.ErrorIs(t, err, syscall.ENOMEM)
 		require.Zero(t, none)
 		r.quiet(qp.recv)
-		require.NoError(t, qp.ToErr())
+		require.NoError(t, toErr(qp.QP))
 		for i, wc := range r.pollAny(qp.recv, room) {
 			require.Equal(t, uint64(i), wc.WRID, "exactly those that were accepted, in order")
 			require.Equal(t, ibv.WCWRFlushErr, wc.Status)
@@ -126,7 +126,7 @@ func TestSiwReceiveIsRefusedInTheMiddle(t *testing.T) {
 		accepted, err = chain.PostSRQ(srq)
 		require.ErrorIs(t, err, syscall.EINVAL)
 		require.Equal(t, at, accepted)
-		require.NoError(t, qp.ToErr())
+		require.NoError(t, toErr(qp.QP))
 		for k, wc := range r.pollAny(qp.recv, n-1) {
 			require.Equal(t, uint64([]int{0, 1, 2, 4, 5}[k]), wc.WRID)
 		}
@@ -187,7 +187,7 @@ func TestSiwSendQueueFull(t *testing.T) {
 	room := nextPowerOfTwo(asked)
 	r := newRigOn(t, siwName)
 	qp := r.side(ibv.QPTRC, asked, 1, nil)
-	require.NoError(t, qp.ToErr()) // here the doorbell is heard, and nothing is taken off the queue
+	require.NoError(t, toErr(qp.QP)) // here the doorbell is heard, and nothing is taken off the queue
 	sends := r.sendChain(room+5, r.memory(room+5), func(int) int { return 8 })
 	accepted, err := sends.Post(qp.QP)
 	require.ErrorIs(t, err, syscall.ENOMEM)
@@ -203,7 +203,7 @@ func TestSiwSendQueueFull(t *testing.T) {
 	require.ErrorAs(t, err, &refused)
 	require.False(t, refused.Unexplained)
 	picked := r.side(ibv.QPTRC, 2, 1, nil)
-	require.NoError(t, picked.ToErr())
+	require.NoError(t, toErr(picked.QP))
 	again, err = sends.PostPicked(picked.QP, []int{5, 2, 7})
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Equal(t, 2, again)
@@ -225,7 +225,7 @@ func TestSiwSendIsRefusedInTheMiddle(t *testing.T) {
 		}
 		chain.WR(at).Opcode = ibv.WRAtomicFetchAndAdd // iWARP has none
 		qp := r.side(ibv.QPTRC, 2*n, 1, nil)
-		require.NoError(t, qp.ToErr())
+		require.NoError(t, toErr(qp.QP))
 		accepted, err := chain.Post(qp.QP)
 		var refused *ibv.PostError
 		require.ErrorAs(t, err, &refused)

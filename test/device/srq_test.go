@@ -75,7 +75,7 @@ func TestReceiveOnAQueuePairWithSRQIsRefused(t *testing.T) {
 	r := newRig(t)
 	srq := r.srq(4)
 	qp := r.side(ibv.QPTRC, 1, 0, srq)
-	require.NoError(t, qp.ToInit(port, access))
+	require.NoError(t, toInit(qp.QP, access))
 	chain, err := ibv.NewRecvChain(2, 1)
 	require.NoError(t, err)
 	for _, post := range []func() (int, error){

@@ -66,9 +66,9 @@ func TestStatuses(t *testing.T) {
 		"write beyond the region":          {sge: good, opcode: ibv.WRRDMAWrite, remote: beyond(at(all)), send: ibv.WCRemAccessErr, hints: []string{"outside the region"}},
 		"write to memory to read":          {sge: good, opcode: ibv.WRRDMAWrite, remote: at(readOnly), send: ibv.WCRemAccessErr, hints: []string{"without the access flag"}},
 		"atomic on memory without atomics": {sge: mr.SGE(0, 8), opcode: ibv.WRAtomicFetchAndAdd, remote: at(noAtomics), send: ibv.WCRemAccessErr, hints: []string{"without the access flag"}},
-		"write that is not allowed":        {access: ibv.AccessLocalWrite, sge: good, opcode: ibv.WRRDMAWrite, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (ToInit) do not allow it"}},
-		"read that is not allowed":         {access: ibv.AccessLocalWrite, sge: good, opcode: ibv.WRRDMARead, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (ToInit) do not allow it"}},
-		"atomic that is not allowed":       {access: ibv.AccessLocalWrite, sge: mr.SGE(0, 8), opcode: ibv.WRAtomicFetchAndAdd, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (ToInit) do not allow it"}},
+		"write that is not allowed":        {access: ibv.AccessLocalWrite, sge: good, opcode: ibv.WRRDMAWrite, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (QPAccessFlags) do not allow it"}},
+		"read that is not allowed":         {access: ibv.AccessLocalWrite, sge: good, opcode: ibv.WRRDMARead, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (QPAccessFlags) do not allow it"}},
+		"atomic that is not allowed":       {access: ibv.AccessLocalWrite, sge: mr.SGE(0, 8), opcode: ibv.WRAtomicFetchAndAdd, remote: at(all), send: ibv.WCRemInvReqErr, hints: []string{"access flags (QPAccessFlags) do not allow it"}},
 		"no receive":                       {rnr: true, sge: good, send: ibv.WCRNRRetryExcErr, hints: []string{"no receive work request posted"}},
 	} {
 		t.Run(name, func(t *testing.T) { r.try(t, m) })
@@ -87,15 +87,14 @@ func (r *rig) try(t *testing.T, m mistake) {
 	}
 	sender, receiver := r.side(m.typ, 4, 1, nil), r.side(m.typ, 1, 4, nil)
 	for _, qp := range []*ibv.QP{sender.QP, receiver.QP} {
-		require.NoError(t, qp.ToInit(port, m.access))
+		require.NoError(t, toInit(qp, m.access))
 	}
 	for _, ends := range [][2]*ibv.QP{{sender.QP, receiver.QP}, {receiver.QP, sender.QP}} {
-		require.NoError(t, ends[0].ToRTR(ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, ibv.Peer{QPNum: ends[1].QPNum, GID: r.gid.GID}))
+		require.NoError(t, r.toRTR(ends[0], ends[1].QPNum))
 		if m.rnr {
-			require.NoError(t, ends[0].Modify(&ibv.QPAttr{QPState: ibv.QPSRTS, Timeout: 17, RetryCnt: 6, RNRRetry: 1, MaxRdAtomic: 1},
-				ibv.QPAttrMaskState|ibv.QPAttrMaskSQPSN|ibv.QPAttrMaskTimeout|ibv.QPAttrMaskRetryCnt|ibv.QPAttrMaskRNRRetry|ibv.QPAttrMaskMaxQPRdAtomic))
+			require.NoError(t, move(ends[0], ibv.QPSRTR, ibv.QPAttr{QPState: ibv.QPSRTS, SQPSN: psn, Timeout: 17, RetryCnt: 6, RNRRetry: 1, MaxRdAtomic: 1}))
 		} else {
-			require.NoError(t, ends[0].ToRTS(0))
+			require.NoError(t, toRTS(ends[0]))
 		}
 	}
 	if m.recv != nil {

@@ -17,9 +17,7 @@ func TestUD(t *testing.T) {
 	require.True(t, r.gid.GID.Addr().Is4In6(), "the device has an IPv4 address: %v", &r.gid.GID)
 	sender, receiver := r.side(ibv.QPTUD, 4, 1, nil), r.side(ibv.QPTUD, 1, 4, nil)
 	for _, qp := range []side{sender, receiver} {
-		require.NoError(t, qp.ToInitUD(port, qkey))
-		require.NoError(t, qp.ToRTRUD())
-		require.NoError(t, qp.ToRTSUD(0))
+		r.connectUD(qp.QP, qkey)
 	}
 	ah, err := r.pd.CreateAHTo(port, r.gid.GIDIndex, r.gid.GID)
 	require.NoError(t, err)

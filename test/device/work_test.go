@@ -153,9 +153,7 @@ func (r *rig) udPair(qkey uint32) (a, b side) {
 	r.t.Helper()
 	a, b = r.side(ibv.QPTUD, 4, 4, nil), r.side(ibv.QPTUD, 4, 4, nil)
 	for _, qp := range []side{a, b} {
-		require.NoError(r.t, qp.ToInitUD(port, qkey))
-		require.NoError(r.t, qp.ToRTRUD())
-		require.NoError(r.t, qp.ToRTSUD(0))
+		r.connectUD(qp.QP, qkey)
 	}
 	return a, b
 }

@@ -16,6 +16,7 @@ import (
 
 const (
 	deviceName = "rxe0"
+	port       = 1
 	// patience is how long anything may take: the guest may be emulated, and its
 	// host is busy.
 	patience = 60 * time.Second
@@ -28,6 +29,8 @@ type rig struct {
 	t   *testing.T
 	dev *rdma.Device
 	pd  *rdma.PD
+	gid ibv.GIDEntry
+	mtu ibv.MTU
 }
 
 func newRig(t *testing.T) *rig {
@@ -43,7 +46,53 @@ func newRigOn(t *testing.T, name string) *rig {
 	t.Cleanup(func() { require.NoError(t, dev.CloseAll()) })
 	r.pd, err = dev.AllocPD()
 	require.NoError(t, err)
+	r.gid, err = dev.Raw().BestGID(port)
+	require.NoError(t, err)
+	attr, err := dev.Raw().QueryPort(port)
+	require.NoError(t, err)
+	r.mtu = attr.ActiveMTU
 	return r
+}
+
+// end is a queue pair with completion queues of its own.
+type end struct {
+	*rdma.QP
+	send, recv *rdma.CQ
+}
+
+// end makes a queue pair, with completion queues for what it has room for.
+func (r *rig) end(opts rdma.QPOptions) end {
+	r.t.Helper()
+	if opts.Cap == (ibv.QPCap{}) {
+		opts.Cap = ibv.QPCap{MaxSendWR: 64, MaxRecvWR: 64, MaxSendSGE: 1, MaxRecvSGE: 1}
+	}
+	// A queue may take twice what was asked for, and a little more.
+	e := end{send: r.cq(2 * int(opts.Cap.MaxSendWR+1)), recv: r.cq(2 * int(opts.Cap.MaxRecvWR+1))}
+	opts.SendCQ, opts.RecvCQ = e.send, e.recv
+	var err error
+	e.QP, err = r.pd.CreateQP(opts)
+	require.NoError(r.t, err)
+	return e
+}
+
+// pair is two queue pairs in RTS, each the other's peer.
+func (r *rig) pair(opts rdma.QPOptions) (a, b end) {
+	r.t.Helper()
+	a, b = r.end(opts), r.end(opts)
+	r.connect(a.QP, b.QP)
+	return a, b
+}
+
+// connect brings two queue pairs from RESET to RTS, each the other's peer.
+func (r *rig) connect(a, b *rdma.QP) {
+	r.t.Helper()
+	const psn = 0x123456
+	path := rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}
+	for _, ends := range [][2]*rdma.QP{{a, b}, {b, a}} {
+		require.NoError(r.t, ends[0].ToInit(port, access))
+		require.NoError(r.t, ends[0].ToRTR(path, rdma.Peer{QPNum: ends[1].Raw().QPNum, PSN: psn, GID: r.gid.GID}))
+		require.NoError(r.t, ends[0].ToRTS(psn))
+	}
 }
 
 // cq is a completion queue.
@@ -62,8 +111,42 @@ func (r *rig) region(n int) *rdma.Region {
 	return region
 }
 
+// sendChain is a chain of n signalled sends of size bytes each, from the start of
+// the region.
+func (r *rig) sendChain(n int, from *rdma.Region, size int) *ibv.SendChain {
+	r.t.Helper()
+	chain, err := ibv.NewSendChain(n, 1)
+	require.NoError(r.t, err)
+	for i := range n {
+		require.NoError(r.t, chain.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, from.Raw().SGE(i*size, size)))
+	}
+	return chain
+}
+
+// recvChain is a chain of n receives of size bytes each, into the start of the
+// region.
+func (r *rig) recvChain(n int, into *rdma.Region, size int) *ibv.RecvChain {
+	r.t.Helper()
+	chain, err := ibv.NewRecvChain(n, 1)
+	require.NoError(r.t, err)
+	for i := range n {
+		require.NoError(r.t, chain.Set(i, uint64(i), into.Raw().SGE(i*size, size)))
+	}
+	return chain
+}
+
 // poll takes exactly n completions off the queue, all successes.
 func (r *rig) poll(cq *rdma.CQ, n int) []ibv.WC {
+	r.t.Helper()
+	wcs := r.pollAny(cq, n)
+	for i := range wcs {
+		require.NoError(r.t, wcs[i].Err())
+	}
+	return wcs
+}
+
+// pollAny takes exactly n completions off the queue.
+func (r *rig) pollAny(cq *rdma.CQ, n int) []ibv.WC {
 	r.t.Helper()
 	wcs := make([]ibv.WC, n)
 	deadline := time.Now().Add(patience)
@@ -75,8 +158,16 @@ func (r *rig) poll(cq *rdma.CQ, n int) []ibv.WC {
 			require.True(r.t, time.Now().Before(deadline), "%d of %d completions after %v", got, n, patience)
 		}
 	}
-	for i := range wcs {
-		require.NoError(r.t, wcs[i].Err())
-	}
 	return wcs
+}
+
+// quiet checks that the queue stays empty for a time.
+func (r *rig) quiet(cq *rdma.CQ, duration time.Duration) {
+	r.t.Helper()
+	wcs := make([]ibv.WC, 1)
+	for end := time.Now().Add(duration); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		n, err := cq.Poll(wcs)
+		require.NoError(r.t, err)
+		require.Zero(r.t, n, "a completion that nobody expects: %v", wcs[0])
+	}
 }

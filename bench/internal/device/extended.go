@@ -106,15 +106,6 @@ func (e *extended) open(d *real) (err error) {
 
 // looped makes an extended queue pair that is its own peer.
 func (d *real) looped(cq *ibv.CQ, rights ibv.AccessFlags) (*ibv.QP, error) {
-	const psn = 1
-	attr, err := d.ctx.QueryPort(port)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := d.ctx.BestGID(port)
-	if err != nil {
-		return nil, err
-	}
 	qp, err := d.ctx.CreateQPEx(&ibv.QPInitAttrEx{
 		SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, PD: d.pd,
 		Cap:      ibv.QPCap{MaxSendWR: extendedSends, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
@@ -123,8 +114,7 @@ func (d *real) looped(cq *ibv.CQ, rights ibv.AccessFlags) (*ibv.QP, error) {
 	if err != nil {
 		return nil, err
 	}
-	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
-	if err := errors.Join(qp.ToInit(port, rights), qp.ToRTR(path, ibv.Peer{QPNum: qp.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}), qp.ToRTS(psn)); err != nil {
+	if err := d.connectRC(qp, qp.QPNum, rights); err != nil {
 		return nil, errors.Join(err, qp.Close())
 	}
 	return qp, nil

@@ -139,24 +139,17 @@ func (d *real) open(e *End, typ ibv.QPType, messages int) (err error) {
 
 // connect brings an end to RTS.
 func (d *real) connect(e *End) error {
-	const psn = 1
-	attr, err := d.ctx.QueryPort(port)
-	if err != nil {
-		return err
+	if e.QP.QPType != ibv.QPTUD {
+		return d.connectRC(e.QP, e.Peer.QP.QPNum, ibv.AccessLocalWrite)
 	}
 	gid, err := d.ctx.BestGID(port)
 	if err != nil {
 		return err
 	}
-	if e.QP.QPType == ibv.QPTUD {
-		if e.AH, err = d.pd.CreateAHTo(port, gid.GIDIndex, gid.GID); err != nil {
-			return err
-		}
-		return errors.Join(e.QP.ToInitUD(port, qkey), e.QP.ToRTRUD(), e.QP.ToRTSUD(psn))
+	if e.AH, err = d.pd.CreateAHTo(port, gid.GIDIndex, gid.GID); err != nil {
+		return err
 	}
-	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
-	peer := ibv.Peer{QPNum: e.Peer.QP.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}
-	return errors.Join(e.QP.ToInit(port, ibv.AccessLocalWrite), e.QP.ToRTR(path, peer), e.QP.ToRTS(psn))
+	return d.connectUD(e.QP)
 }
 
 // close closes what there is.

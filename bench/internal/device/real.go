@@ -19,15 +19,18 @@ const (
 
 // real is a device of libibverbs.
 type real struct {
-	ctx  *ibv.Context
-	pd   *ibv.PD
-	buf  ibv.Buffer
-	mr   *ibv.MR
-	cq   *ibv.CQ // qp's
-	qp   *ibv.QP // stays in INIT
-	srq  *ibv.SRQ
-	loop *loop
-	ring *ring
+	dev    *rdma.Device
+	domain *rdma.PD
+	states *rdma.QP // qp's
+	ctx    *ibv.Context
+	pd     *ibv.PD
+	buf    ibv.Buffer
+	mr     *ibv.MR
+	cq     *ibv.CQ // qp's
+	qp     *ibv.QP // stays in INIT
+	srq    *ibv.SRQ
+	loop   *loop
+	ring   *ring
 	// extended is made when it is asked for.
 	extended *extended
 	// pairs are those that were asked for.
@@ -49,17 +52,19 @@ type loop struct {
 
 func newReal(name string) (d *real, err error) {
 	d = &real{wcs: make([]ibv.WC, 256)}
-	if d.ctx, err = ibv.Open(name); err != nil {
+	if d.dev, err = rdma.Open(name, rdma.DeviceOptions{}); err != nil {
 		return nil, err
 	}
+	d.ctx = d.dev.Raw()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, d.Close())
 		}
 	}()
-	if d.pd, err = d.ctx.AllocPD(); err != nil {
+	if d.domain, err = d.dev.AllocPD(); err != nil {
 		return d, err
 	}
+	d.pd = d.domain.Raw()
 	if d.buf, err = ibv.AllocBuffer(4096); err != nil {
 		return d, err
 	}
@@ -75,7 +80,10 @@ func newReal(name string) (d *real, err error) {
 	}); err != nil {
 		return d, err
 	}
-	if err = d.qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
+	if d.states, err = d.handle(d.qp); err != nil {
+		return d, err
+	}
+	if err = d.states.ToInit(port, ibv.AccessLocalWrite); err != nil {
 		return d, err
 	}
 	if d.fill, err = ibv.NewRecvChain(realRoom, 1); err != nil {
@@ -102,16 +110,7 @@ func newReal(name string) (d *real, err error) {
 // newLoop makes a loop that receives from srq and has its receives complete on
 // recvCQ, or where its sends do if that is nil.
 func (d *real) newLoop(srq *ibv.SRQ, recvCQ *ibv.CQ) (l *loop, err error) {
-	const psn = 1
 	l = &loop{}
-	attr, err := d.ctx.QueryPort(port)
-	if err != nil {
-		return l, err
-	}
-	gid, err := d.ctx.BestGID(port)
-	if err != nil {
-		return l, err
-	}
 	if l.cq, err = d.ctx.CreateCQ(4 * realSRQRoom); err != nil {
 		return l, err
 	}
@@ -124,14 +123,7 @@ func (d *real) newLoop(srq *ibv.SRQ, recvCQ *ibv.CQ) (l *loop, err error) {
 	}); err != nil {
 		return l, err
 	}
-	if err = l.qp.ToInit(port, ibv.AccessLocalWrite); err != nil {
-		return l, err
-	}
-	path := ibv.Path{Port: port, GIDIndex: gid.GIDIndex, MTU: attr.ActiveMTU}
-	if err = l.qp.ToRTR(path, ibv.Peer{QPNum: l.qp.QPNum, PSN: psn, GID: gid.GID, LID: attr.LID}); err != nil {
-		return l, err
-	}
-	if err = l.qp.ToRTS(psn); err != nil {
+	if err = d.connectRC(l.qp, l.qp.QPNum, ibv.AccessLocalWrite); err != nil {
 		return l, err
 	}
 	l.sends, err = ibv.NewSendChain(len(d.wcs), 0) // empty messages
@@ -157,7 +149,7 @@ func (d *real) SendRoom() int { return 0 }
 // TakeRecvs takes the receives off the queue by moving it to the error state,
 // where they complete.
 func (d *real) TakeRecvs(n int) error {
-	if err := d.qp.ToErr(); err != nil {
+	if err := d.states.ToErr(); err != nil {
 		return err
 	}
 	if err := d.poll(d.cq, n); err != nil {
@@ -171,10 +163,10 @@ func (d *real) TakeRecvs(n int) error {
 
 // revive moves the queue pair from the error state to INIT.
 func (d *real) revive() error {
-	if err := d.qp.ToReset(); err != nil {
+	if err := d.states.ToReset(); err != nil {
 		return err
 	}
-	return d.qp.ToInit(port, ibv.AccessLocalWrite)
+	return d.states.ToInit(port, ibv.AccessLocalWrite)
 }
 
 // TakeSRQRecvs has a message received for each of them.
@@ -200,7 +192,7 @@ func (d *real) Complete(n int) error {
 	if accepted, err := d.fill.PostRange(d.qp, 0, n); err != nil {
 		return fmt.Errorf("%d of %d posted: %w", accepted, n, err)
 	}
-	if err := d.qp.ToErr(); err != nil {
+	if err := d.states.ToErr(); err != nil {
 		return err
 	}
 	// Soft-RoCE flushes in a thread of the kernel's, which needs a processor too.
@@ -272,8 +264,5 @@ func (d *real) Close() error {
 	if d.buf != nil {
 		errs = append(errs, d.buf.Free())
 	}
-	if d.pd != nil {
-		errs = append(errs, d.pd.Close())
-	}
-	return errors.Join(append(errs, d.ctx.Close())...)
+	return errors.Join(append(errs, d.dev.CloseAll())...)
 }

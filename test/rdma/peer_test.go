@@ -1,6 +1,6 @@
 //go:build device
 
-package device
+package rdma
 
 import (
 	"testing"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // A peer whose queue pair is gone, or answers no more, ends a send in finite
@@ -16,43 +17,37 @@ import (
 func TestPeerThatDies(t *testing.T) {
 	const n = 3 // sends to each
 	r := newRig(t)
-	mr := r.memory(n)
-	send := func(from side) {
-		_, err := r.sendChain(n, mr, func(int) int { return 100 }).Post(from.QP)
+	sends := r.sendChain(n, r.region(n*100), 100)
+	send := func(from end) {
+		_, err := from.PostSend(sends)
 		require.NoError(t, err)
 	}
 	const waited = "destroyed while it has no receive posted"
 	// They die together, because each death takes seconds to be noticed.
-	deaths := map[string]func(peer *ibv.QP){
-		"moved to RESET": func(peer *ibv.QP) { require.NoError(t, peer.ToReset()) },
-		"moved to ERR":   func(peer *ibv.QP) { require.NoError(t, peer.ToErr()) },
-		"back in INIT": func(peer *ibv.QP) {
+	deaths := map[string]func(peer *rdma.QP){
+		"moved to RESET": func(peer *rdma.QP) { require.NoError(t, peer.ToReset()) },
+		"moved to ERR":   func(peer *rdma.QP) { require.NoError(t, peer.ToErr()) },
+		"back in INIT": func(peer *rdma.QP) {
 			require.NoError(t, peer.ToReset())
 			require.NoError(t, peer.ToInit(port, access))
 		},
-		"destroyed": nil,
-		waited:      nil,
+		"destroyed": func(peer *rdma.QP) { require.NoError(t, peer.Close()) },
+		waited:      func(peer *rdma.QP) { require.NoError(t, peer.Close()) },
 	}
-	senders := map[string]side{}
+	senders := map[string]end{}
 	for name, die := range deaths {
-		sender, peer := r.side(ibv.QPTRC, n, 1, nil), r.doomed()
+		sender, peer := r.pair(rdma.QPOptions{})
 		senders[name] = sender
-		r.connect(sender.QP, peer)
 		if name == waited {
 			send(sender)
-			r.stayQuiet(sender.send, time.Second)
+			r.quiet(sender.send, time.Second)
 		}
-		if die == nil {
-			require.NoError(t, peer.Close())
-			continue
-		}
-		die(peer)
-		t.Cleanup(func() { require.NoError(t, peer.Close()) })
+		die(peer.QP)
 	}
-	never := r.side(ibv.QPTRC, n, 1, nil)
+	never := r.end(rdma.QPOptions{})
 	senders["never there"] = never
 	require.NoError(t, never.ToInit(port, access))
-	require.NoError(t, never.ToRTR(ibv.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, ibv.Peer{QPNum: 0xfffff0, GID: r.gid.GID}))
+	require.NoError(t, never.ToRTR(rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, rdma.Peer{QPNum: 0xfffff0, GID: r.gid.GID}))
 	require.NoError(t, never.ToRTS(0))
 
 	for name, sender := range senders {
@@ -70,35 +65,15 @@ func TestPeerThatDies(t *testing.T) {
 	}
 }
 
-// doomed is a queue pair that the test closes itself.
-func (r *rig) doomed() *ibv.QP {
-	r.t.Helper()
-	cq := r.cq(4)
-	qp, err := r.pd.CreateQP(&ibv.QPInitAttr{
-		SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC,
-		Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1},
-	})
-	require.NoError(r.t, err)
-	return qp
-}
-
-// stayQuiet checks that the queue stays empty for a time.
-func (r *rig) stayQuiet(cq *ibv.CQ, duration time.Duration) {
-	r.t.Helper()
-	for end := time.Now().Add(duration); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
-		r.quiet(cq)
-	}
-}
-
 // A peer that lives and has no receive posted is waited for, longer than any
 // number of attempts would take.
 func TestPeerThatIsLate(t *testing.T) {
 	r := newRig(t)
-	sender, receiver := r.pair(4, 4)
-	_, err := r.sendChain(1, r.memory(1), func(int) int { return 100 }).Post(sender.QP)
+	sender, receiver := r.pair(rdma.QPOptions{})
+	_, err := sender.PostSend(r.sendChain(1, r.region(100), 100))
 	require.NoError(t, err)
-	r.stayQuiet(sender.send, time.Second)
-	_, err = r.recvChain(1, r.memory(1)).Post(receiver.QP)
+	r.quiet(sender.send, time.Second)
+	_, err = receiver.PostRecv(r.recvChain(1, r.region(100), 100))
 	require.NoError(t, err)
 	r.poll(sender.send, 1)
 	r.poll(receiver.recv, 1)
@@ -108,11 +83,11 @@ func TestPeerThatIsLate(t *testing.T) {
 // device's own account.
 func TestConnectedWith(t *testing.T) {
 	r := newRig(t)
-	a, b := r.pair(1, 1)
-	attr, _, err := a.Query(ibv.QPAttrMaskTimeout | ibv.QPAttrMaskRetryCnt | ibv.QPAttrMaskRNRRetry | ibv.QPAttrMaskMinRNRTimer |
+	a, b := r.pair(rdma.QPOptions{})
+	attr, _, err := a.Raw().Query(ibv.QPAttrMaskTimeout | ibv.QPAttrMaskRetryCnt | ibv.QPAttrMaskRNRRetry | ibv.QPAttrMaskMinRNRTimer |
 		ibv.QPAttrMaskMaxQPRdAtomic | ibv.QPAttrMaskMaxDestRdAtomic | ibv.QPAttrMaskAV | ibv.QPAttrMaskPKeyIndex | ibv.QPAttrMaskPathMTU)
 	require.NoError(t, err)
-	require.Equal(t, b.QPNum, attr.DestQPNum)
+	require.Equal(t, b.Raw().QPNum, attr.DestQPNum)
 	require.EqualValues(t, 17, attr.Timeout, "0.54 s, and 0 would be for ever")
 	require.EqualValues(t, 6, attr.RetryCnt, "7 is for ever on this device")
 	require.EqualValues(t, 7, attr.RNRRetry, "for ever")
@@ -128,21 +103,22 @@ func TestConnectedWith(t *testing.T) {
 
 // UC connects in the same way, and does without acknowledgements.
 func TestUC(t *testing.T) {
+	const size = 100
 	r := newRig(t)
-	sender, receiver := r.side(ibv.QPTUC, 4, 1, nil), r.side(ibv.QPTUC, 1, 4, nil)
-	r.connect(sender.QP, receiver.QP)
-	from, to := r.memory(1), r.memory(1)
-	fill(bytesOf(from, 0)[:100], 5)
-	_, err := r.recvChain(1, to).Post(receiver.QP)
+	sender, receiver := r.pair(rdma.QPOptions{Type: ibv.QPTUC})
+	from, to := r.region(size), r.region(size)
+	copy(from.Raw().Bytes(), "over UC")
+	sends := r.sendChain(1, from, size)
+	_, err := receiver.PostRecv(r.recvChain(1, to, size))
 	require.NoError(t, err)
-	_, err = r.sendChain(1, from, func(int) int { return 100 }).Post(sender.QP)
+	_, err = sender.PostSend(sends)
 	require.NoError(t, err)
 	r.poll(sender.send, 1)
-	require.EqualValues(t, 100, r.poll(receiver.recv, 1)[0].ByteLen)
-	requireFilled(t, bytesOf(to, 0), 100, 5, 0)
+	require.EqualValues(t, size, r.poll(receiver.recv, 1)[0].ByteLen)
+	require.Equal(t, from.Raw().Bytes(), to.Raw().Bytes())
 
 	require.NoError(t, receiver.ToReset())
-	_, err = r.sendChain(1, from, func(int) int { return 100 }).Post(sender.QP)
+	_, err = sender.PostSend(sends)
 	require.NoError(t, err)
 	r.poll(sender.send, 1) // a dead peer is not noticed
 }

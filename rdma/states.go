@@ -1,20 +1,12 @@
-package ibv
+package rdma
 
 import (
 	"fmt"
 	"math"
-)
+	"syscall"
 
-// Path is how a connected queue pair reaches its peer.
-type Path struct {
-	// Port is the local port, from 1.
-	Port uint32
-	// GIDIndex is the entry of the port's GID table to send from, 0 to 255: see
-	// [Context.BestGID]. It matters with RoCE, and with InfiniBand across routers.
-	GIDIndex uint32
-	// MTU is the largest packet, at most the ActiveMTU of both ports.
-	MTU MTU
-}
+	"github.com/goverbs/goverbs/ibv"
+)
 
 // Attributes that programs commonly connect with. Modify sets any others.
 const (
@@ -46,81 +38,76 @@ const (
 // receives can be posted. access is what the peer may do to memory regions that
 // allow it. The partition is the one at index 0 of the port's P_Key table, which
 // is the default one where nobody has set up others.
-func (qp *QP) ToInit(port uint32, access AccessFlags) error {
-	act := qp.moving(QPSInit)
-	if !qp.QPType.isConnected() {
-		return act.invalid("%s", qp.useInstead("ToInitUD"))
+func (qp *QP) ToInit(port uint32, access ibv.AccessFlags) error {
+	if !isConnected(qp.typ) {
+		return qp.wrongMove(ibv.QPSInit, "%s", qp.useInstead("ToInitUD"))
 	}
-	if err := act.checkPort(port); err != nil {
+	if err := qp.checkPort(ibv.QPSInit, port); err != nil {
 		return err
 	}
-	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QPAccessFlags: access}
-	return qp.Modify(&attr, qp.QPType.needs(QPSReset, QPSInit))
+	return qp.move(ibv.QPSReset, &ibv.QPAttr{QPState: ibv.QPSInit, PortNum: uint8(port), QPAccessFlags: access})
 }
 
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
 // posted. Only senders that know qkey reach it. The partition is as ToInit's.
 func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
-	act := qp.moving(QPSInit)
-	if qp.QPType != QPTUD {
-		return act.invalid("%s", qp.useInstead("ToInit"))
+	if qp.typ != ibv.QPTUD {
+		return qp.wrongMove(ibv.QPSInit, "%s", qp.useInstead("ToInit"))
 	}
-	if err := act.checkPort(port); err != nil {
+	if err := qp.checkPort(ibv.QPSInit, port); err != nil {
 		return err
 	}
-	attr := QPAttr{QPState: QPSInit, PortNum: uint8(port), QKey: qkey}
-	return qp.Modify(&attr, QPTUD.needs(QPSReset, QPSInit))
+	return qp.move(ibv.QPSReset, &ibv.QPAttr{QPState: ibv.QPSInit, PortNum: uint8(port), QKey: qkey})
 }
 
 // ToRTR moves a connected queue pair (RC, UC or XRC) from INIT to RTR, ready to
 // receive from peer: with one RDMA read or atomic of the peer's at a time, 0.64
 // ms for it to wait when no receive is posted, and a hop limit of 64. Other
-// values take [QP.Modify]. On iWARP only librdmacm connects queue pairs.
+// values take [ibv.QP.Modify]. On iWARP only librdmacm connects queue pairs.
 func (qp *QP) ToRTR(path Path, peer Peer) error {
-	act := qp.moving(QPSRTR)
 	switch {
-	case !qp.QPType.isConnected():
-		return act.invalid("%s", qp.useInstead("ToRTRUD"))
-	case !isMTU(path.MTU):
-		return act.invalid("the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
+	case !isConnected(qp.typ):
+		return qp.wrongMove(ibv.QPSRTR, "%s", qp.useInstead("ToRTRUD"))
+	case path.MTU < ibv.MTU256 || path.MTU > ibv.MTU4096:
+		return qp.wrongMove(ibv.QPSRTR, "the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
 	case peer.QPNum == 0:
-		return act.invalid("the peer's QPNum is 0, which no queue pair has that can be connected: see QP.QPNum at the peer's")
+		return qp.wrongMove(ibv.QPSRTR, "the peer's QPNum is 0, which no queue pair has that can be connected: see QP.QPNum at the peer's")
 	case path.GIDIndex > math.MaxUint8:
-		return act.invalid("the path's GID index is %d: it has 8 bits", path.GIDIndex)
+		return qp.wrongMove(ibv.QPSRTR, "the path's GID index is %d: it has 8 bits", path.GIDIndex)
 	}
-	if err := act.checkPort(path.Port); err != nil {
+	if err := qp.checkPort(ibv.QPSRTR, path.Port); err != nil {
 		return err
 	}
 	if err := peer.check(); err != nil {
-		return act.invalid("the peer's %v", err)
+		return qp.wrongMove(ibv.QPSRTR, "the peer's %v", err)
 	}
-	attr := QPAttr{
-		QPState:         QPSRTR,
+	attr := ibv.QPAttr{
+		QPState:         ibv.QPSRTR,
 		PathMTU:         path.MTU,
 		DestQPNum:       peer.QPNum,
 		RQPSN:           peer.PSN,
 		MaxDestRdAtomic: rdAtomic,
 		MinRNRTimer:     minRNRTimer,
-		AHAttr:          AHAttr{DLID: peer.LID, PortNum: uint8(path.Port)},
+		AHAttr:          ibv.AHAttr{DLID: peer.LID, PortNum: uint8(path.Port)},
 	}
 	if !peer.GID.IsZero() {
 		attr.AHAttr.IsGlobal = 1
-		attr.AHAttr.GRH = GlobalRoute{DGID: peer.GID, SGIDIndex: uint8(path.GIDIndex), HopLimit: hopLimit}
+		attr.AHAttr.GRH = ibv.GlobalRoute{DGID: peer.GID, SGIDIndex: uint8(path.GIDIndex), HopLimit: hopLimit}
 	}
-	return qp.Modify(&attr, qp.QPType.needs(QPSInit, QPSRTR))
+	return qp.move(ibv.QPSInit, &attr)
 }
 
 // ToRTRUD moves a UD queue pair from INIT to RTR, ready to receive.
 func (qp *QP) ToRTRUD() error {
-	if qp.QPType != QPTUD {
-		return qp.moving(QPSRTR).invalid("%s", qp.useInstead("ToRTR"))
+	if qp.typ != ibv.QPTUD {
+		return qp.wrongMove(ibv.QPSRTR, "%s", qp.useInstead("ToRTR"))
 	}
-	return qp.Modify(&QPAttr{QPState: QPSRTR}, QPTUD.needs(QPSInit, QPSRTR))
+	return qp.move(ibv.QPSInit, &ibv.QPAttr{QPState: ibv.QPSRTR})
 }
 
 // ToRTS moves a connected queue pair (RC, UC or XRC) from RTR to RTS, ready to
 // send too, starting with packet sequence number psn, 24 bits, the peer's
-// [Peer].PSN of this end. Other values than these take [QP.Modify]:
+// [Peer].PSN of this end. Other values than these take [ibv.QP.Modify]:
 //
 //   - A packet that is not acknowledged in 0.54 s is sent again, 6 times. A peer that
 //     has died or is out of reach so ends a send with WCRetryExcErr after 3.8 s;
@@ -132,72 +119,82 @@ func (qp *QP) ToRTRUD() error {
 //
 // UC has none of these: a peer that dies is not noticed at all.
 func (qp *QP) ToRTS(psn uint32) error {
-	act := qp.moving(QPSRTS)
 	switch {
-	case !qp.QPType.isConnected():
-		return act.invalid("%s", qp.useInstead("ToRTSUD"))
+	case !isConnected(qp.typ):
+		return qp.wrongMove(ibv.QPSRTS, "%s", qp.useInstead("ToRTSUD"))
 	case psn > max24:
-		return act.invalid("the packet sequence number is %#x: it has 24 bits", psn)
+		return qp.wrongMove(ibv.QPSRTS, "the packet sequence number is %#x: it has 24 bits", psn)
 	}
-	attr := QPAttr{
-		QPState:     QPSRTS,
+	return qp.move(ibv.QPSRTR, &ibv.QPAttr{
+		QPState:     ibv.QPSRTS,
 		SQPSN:       psn,
 		Timeout:     ackTimeout,
 		RetryCnt:    retryCount,
 		RNRRetry:    rnrRetry,
 		MaxRdAtomic: rdAtomic,
-	}
-	return qp.Modify(&attr, qp.QPType.needs(QPSRTR, QPSRTS))
+	})
 }
 
 // ToRTSUD moves a UD queue pair from RTR to RTS, ready to send too, starting
 // with packet sequence number psn, 24 bits.
 func (qp *QP) ToRTSUD(psn uint32) error {
-	act := qp.moving(QPSRTS)
 	switch {
-	case qp.QPType != QPTUD:
-		return act.invalid("%s", qp.useInstead("ToRTS"))
+	case qp.typ != ibv.QPTUD:
+		return qp.wrongMove(ibv.QPSRTS, "%s", qp.useInstead("ToRTS"))
 	case psn > max24:
-		return act.invalid("the packet sequence number is %#x: it has 24 bits", psn)
+		return qp.wrongMove(ibv.QPSRTS, "the packet sequence number is %#x: it has 24 bits", psn)
 	}
-	return qp.Modify(&QPAttr{QPState: QPSRTS, SQPSN: psn}, QPTUD.needs(QPSRTR, QPSRTS))
+	return qp.move(ibv.QPSRTR, &ibv.QPAttr{QPState: ibv.QPSRTS, SQPSN: psn})
 }
 
 // ToErr moves the queue pair to the error state: everything outstanding
 // completes with WCWRFlushErr. In RESET, where nothing is outstanding, it is
 // refused.
 func (qp *QP) ToErr() error {
-	return qp.Modify(&QPAttr{QPState: QPSErr}, QPAttrMaskState)
+	return qp.modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
 }
 
 // ToReset moves the queue pair back to RESET, where it is as new: everything
 // outstanding is dropped without a completion.
 func (qp *QP) ToReset() error {
-	return qp.Modify(&QPAttr{QPState: QPSReset}, QPAttrMaskState)
+	return qp.modify(&ibv.QPAttr{QPState: ibv.QPSReset}, ibv.QPAttrMaskState)
 }
 
-// moving is a change of state for errors, before C is asked.
-func (qp *QP) moving(to QPState) action {
-	act := qp.action("move", nil)
-	act.op += " to " + to.String()
-	return act
+// move changes the state from one to attr's, with what the change needs.
+func (qp *QP) move(from ibv.QPState, attr *ibv.QPAttr) error {
+	return qp.modify(attr, qp.typ.Needs(from, attr.QPState))
+}
+
+func (qp *QP) modify(attr *ibv.QPAttr, mask ibv.QPAttrMask) error {
+	if err := qp.l.check("move"); err != nil {
+		return err
+	}
+	return qp.raw.Modify(attr, mask)
+}
+
+// isConnected reports whether queue pairs of the type have one peer.
+func isConnected(typ ibv.QPType) bool {
+	return typ == ibv.QPTRC || typ == ibv.QPTUC || typ == ibv.QPTXRCSend || typ == ibv.QPTXRCRecv
 }
 
 // useInstead says what fits a queue pair of another type: the method with that
 // name, if it is one that has such methods.
 func (qp *QP) useInstead(method string) string {
-	if qp.QPType != QPTUD && !qp.QPType.isConnected() {
+	if qp.typ != ibv.QPTUD && !isConnected(qp.typ) {
 		method = "Modify"
 	}
-	return fmt.Sprintf("it is a queue pair of type %v: use %s", qp.QPType, method)
+	return fmt.Sprintf("it is a queue pair of type %v: use %s", qp.typ, method)
 }
 
 // checkPort refuses what C's ports cannot be.
-func (a action) checkPort(port uint32) error {
+func (qp *QP) checkPort(to ibv.QPState, port uint32) error {
 	if port == 0 || port > math.MaxUint8 {
-		return a.invalid("there is no port %d: %s", port, hintPorts)
+		return qp.wrongMove(to, "there is no port %d: ports count from 1 to DeviceAttr.PhysPortCnt", port)
 	}
 	return nil
 }
 
-const hintPorts = "ports count from 1 to DeviceAttr.PhysPortCnt"
+// wrongMove is the error of a move that C was not asked for.
+func (qp *QP) wrongMove(to ibv.QPState, format string, args ...any) error {
+	return &Error{Op: "move", On: fmt.Sprintf("%s to %v", qp.l.text(), to), Err: syscall.EINVAL, Hint: fmt.Sprintf(format, args...)}
+}

@@ -18,7 +18,6 @@ import (
 // told is what two programs tell each other.
 type told struct {
 	GID    ibv.GID
-	Peer   ibv.Peer
 	Buffer ibv.RemoteBuffer
 	MTU    ibv.MTU
 	Access ibv.AccessFlags
@@ -33,7 +32,6 @@ func TestToldToAnother(t *testing.T) {
 		{},
 		{
 			GID:    gid,
-			Peer:   ibv.Peer{QPNum: 1<<24 - 1, PSN: 0x123456, GID: ibv.GIDOf(netip.MustParseAddr("fe80::1:2")), LID: math.MaxUint16},
 			Buffer: ibv.RemoteBuffer{Addr: math.MaxUint64 - 4096, Length: 4096, RKey: math.MaxUint32},
 			MTU:    ibv.MTU1024, Access: ibv.AccessRemoteWrite | ibv.AccessLocalWrite,
 			Entry: ibv.GIDEntry{GID: gid, GIDIndex: 3, PortNum: 1, GIDType: ibv.GIDTypeRoCEV2},
@@ -54,46 +52,6 @@ func TestToldToAnother(t *testing.T) {
 		require.NoError(t, gob.NewDecoder(&buf).Decode(&got))
 		require.Equal(t, sent, got)
 	}
-}
-
-func TestPeerText(t *testing.T) {
-	peer := ibv.Peer{QPNum: 0x11, PSN: 0x123456, GID: ibv.GIDOf(netip.MustParseAddr("192.0.2.1")), LID: 5}
-	const line = "qpn=0x11 psn=0x123456 lid=5 gid=::ffff:192.0.2.1"
-	text, err := peer.MarshalText()
-	require.NoError(t, err)
-	require.Equal(t, line, string(text))
-	require.Equal(t, line, fmt.Sprint(peer))
-	require.Equal(t, "["+line+"]", fmt.Sprintf("%v", []ibv.Peer{peer}))
-	var got ibv.Peer
-	require.NoError(t, got.UnmarshalText([]byte(" gid=192.0.2.1\tlid=0x5 psn=1193046\nqpn=17 ")))
-	require.Equal(t, peer, got)
-
-	for _, big := range []ibv.Peer{{QPNum: 1 << 24}, {PSN: 1 << 24}} {
-		_, err := big.MarshalText()
-		require.ErrorContains(t, err, "24 bits")
-	}
-	for text, want := range map[string]string{
-		"":                                    "it lacks gid, lid, psn, qpn",
-		"qpn=1 psn=2 lid=3":                   "it lacks gid",
-		"qpn=1 psn=2 lid=3 gid=":              "no IPv6 or IPv4 address",
-		"qpn=1 psn=2 lid=3 gid=fe80::1%eth0":  "without a zone",
-		"qpn=1 qpn=1 psn=2 lid=3 gid=::":      "qpn is there twice",
-		"qpn=1 psn=2 lid=3 gid=:: mtu=3":      `nothing is called "mtu": it has gid, lid, psn, qpn`,
-		"qpn=1 psn=2 lid=3 gid=:: 17":         `"17" has no equals sign`,
-		"qpn=1 psn=2 lid=65536 gid=::":        `lid: "65536": value out of range`,
-		"qpn=-1 psn=2 lid=3 gid=::":           `qpn: "-1": invalid syntax`,
-		"qpn=0x1000000 psn=2 lid=3 gid=::":    "queue pair number is 0x1000000",
-		"qpn=1 psn=0xffffffff lid=3 gid=::":   "packet sequence number is 0xffffffff",
-		"qpn=1 psn=99999999999 lid=3 gid=::":  "value out of range",
-		"0000:000011:123456:::ffff:192.0.2.1": "no equals sign",
-	} {
-		got := peer
-		err := got.UnmarshalText([]byte(text))
-		require.ErrorContains(t, err, want, "%q", text)
-		require.ErrorContains(t, err, "ibv: read a peer from")
-		require.Equal(t, peer, got, "nothing is changed")
-	}
-	require.Error(t, json.Unmarshal([]byte(`{"QPNum":1}`), &got))
 }
 
 func TestGIDText(t *testing.T) {

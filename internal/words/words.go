@@ -1,4 +1,5 @@
-package ibv
+// Package words reads lines of words of the form name=value, which is how peers and remote buffers are written.
+package words
 
 import (
 	"encoding"
@@ -10,9 +11,10 @@ import (
 	"strings"
 )
 
-// readWords reads words of the form name=value into what fields has for the
-// names: all of them, each once.
-func readWords(text []byte, fields map[string]any) error {
+// Read reads words of the form name=value into what fields has for the
+// names: all of them, each once. A field is a pointer to an unsigned integer or an
+// encoding.TextUnmarshaler.
+func Read(text []byte, fields map[string]any) error {
 	missing := maps.Clone(fields)
 	for word := range strings.FieldsSeq(string(text)) {
 		name, value, ok := strings.Cut(word, "=")

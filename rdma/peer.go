@@ -1,6 +1,11 @@
-package ibv
+package rdma
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/words"
+)
 
 // Peer is the other end of a connected queue pair, as it describes itself. The
 // two ends tell each other by other means: a socket, or librdmacm. As text, and
@@ -11,7 +16,7 @@ type Peer struct {
 	// PSN is the packet sequence number that it starts to send with, 24 bits.
 	PSN uint32
 	// GID is what it sends from. RoCE needs it; zero leaves it out.
-	GID GID
+	GID ibv.GID
 	// LID is its port's, which only InfiniBand has.
 	LID uint16
 }
@@ -25,7 +30,7 @@ func (p Peer) String() string {
 // A number of more than 24 bits is an error.
 func (p Peer) MarshalText() ([]byte, error) {
 	if err := p.check(); err != nil {
-		return nil, fmt.Errorf("ibv: write a peer: its %w", err)
+		return nil, fmt.Errorf("rdma: write a peer: its %w", err)
 	}
 	return []byte(p.String()), nil
 }
@@ -34,12 +39,12 @@ func (p Peer) MarshalText() ([]byte, error) {
 // numbers in any base that Go has. Anything else is an error, and changes nothing.
 func (p *Peer) UnmarshalText(text []byte) error {
 	var read Peer
-	err := readWords(text, map[string]any{"qpn": &read.QPNum, "psn": &read.PSN, "lid": &read.LID, "gid": &read.GID})
+	err := words.Read(text, map[string]any{"qpn": &read.QPNum, "psn": &read.PSN, "lid": &read.LID, "gid": &read.GID})
 	if err == nil {
 		err = read.check()
 	}
 	if err != nil {
-		return fmt.Errorf("ibv: read a peer from %.100q: %w", text, err)
+		return fmt.Errorf("rdma: read a peer from %.100q: %w", text, err)
 	}
 	*p = read
 	return nil
