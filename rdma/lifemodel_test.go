@@ -41,8 +41,8 @@ func (f *faults) add(format string, args ...any) {
 	f.texts = append(f.texts, fmt.Sprintf(format, args...))
 }
 
-// refused is why C does not destroy an object.
-var refused = errors.New("C refuses")
+// errRefused is why C does not destroy an object.
+var errRefused = errors.New("refused by C")
 
 func (f *faults) create(parents ...*counted) *counted {
 	c := &counted{parents: parents, faults: f}
@@ -67,7 +67,7 @@ func (c *counted) destroy() error {
 	case c.users > 0:
 		c.faults.add("destroyed with %d users", c.users)
 	case c.refuse:
-		return refused
+		return errRefused
 	}
 	c.gone = true
 	c.order = c.faults.clock.Add(1)
@@ -251,7 +251,7 @@ func TestLifetimesModel(t *testing.T) {
 				}
 				require.Equal(t, names, children.Children)
 			case m.refuses:
-				require.Equal(t, refused, err)
+				require.Equal(t, errRefused, err)
 			default:
 				require.NoError(t, err)
 				m.closed = true
@@ -275,7 +275,7 @@ func TestLifetimesModel(t *testing.T) {
 			case 0:
 				require.NoError(t, err)
 			case 1:
-				require.Equal(t, refused, err)
+				require.Equal(t, errRefused, err)
 			default:
 				errs := err.(interface{ Unwrap() []error }).Unwrap()
 				require.Len(t, errs, refusals)
@@ -398,12 +398,12 @@ func TestLifetimesConcurrently(t *testing.T) {
 					}
 				case k < 70:
 					err := h.Close()
-					expect(err, ErrClosed, syscall.EBUSY, refused)
+					expect(err, ErrClosed, syscall.EBUSY, errRefused)
 					if err == nil {
 						closedByClose.Add(1)
 					}
 				case k < 75:
-					expect(h.CloseAll(), refused)
+					expect(h.CloseAll(), errRefused)
 				case k < 85:
 					expect(h.l.adopt(pick(random).l), ErrClosed, syscall.EINVAL)
 				case k < 90:
