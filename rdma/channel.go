@@ -1,4 +1,309 @@
 package rdma
 
-// Channel is a completion channel, where the events of many completion queues come.
-type Channel struct{ _ noCopy }
+import (
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Channel is a completion channel, where the events of many completion queues come:
+// [CQ.Wait] waits for them. A device has one of its own, which is enough for most
+// programs: several have several goroutines read events, and not one.
+type Channel struct {
+	_ noCopy
+
+	c *channel
+	l *life
+}
+
+// CreateChannel makes a completion channel. Go's runtime watches its file, and a
+// goroutine without a thread of its own reads the events, until Close. The error
+// says so where the runtime cannot watch files of the kind. The caller closes the
+// channel, after its queues.
+func (d *Device) CreateChannel() (*Channel, error) {
+	l, err := begin("completion channel", d)
+	if err != nil {
+		return nil, err
+	}
+	c, err := createChannel(d.raw, d.l.name)
+	return newChannel(l, c, err, (*channel).destroy)
+}
+
+// AdoptChannel makes a handle of a completion channel of the device that something
+// else has made, and that it closes, after the handle. From then on its file does
+// not block, and until the handle's Close all its events are got here, of which
+// those of queues without a handle on this one are acknowledged and dropped.
+func (d *Device) AdoptChannel(raw *ibv.CompChannel) (*Channel, error) {
+	l, err := beginAdopted("completion channel", raw, func(raw *ibv.CompChannel) *ibv.Context { return raw.Context }, d)
+	if err != nil {
+		return nil, err
+	}
+	c, err := readChannel(raw, d.l.name)
+	return newChannel(l, c, err, (*channel).release)
+}
+
+// newChannel makes the handle, if there is no error.
+func newChannel(l *life, c *channel, err error, destroy func(*channel) error) (*Channel, error) {
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	ch := &Channel{c: c, l: l}
+	live(l, ch, fmt.Sprint(c.raw.FD), func() error { return destroy(c) }, nil)
+	return ch, nil
+}
+
+// Raw is C's object, valid until Close.
+func (ch *Channel) Raw() *ibv.CompChannel { return ch.c.raw }
+
+// Close destroys the channel: see [Object].
+func (ch *Channel) Close() error { return ch.lifetime().close() }
+
+// CloseAll closes the channel and the completion queues whose events come there:
+// see [Object].
+func (ch *Channel) CloseAll() error { return ch.lifetime().closeAll() }
+
+// String is the kind, the number of the file and the device.
+func (ch *Channel) String() string { return ch.lifetime().text() }
+
+func (ch *Channel) lifetime() *life {
+	if ch == nil {
+		return nil
+	}
+	return ch.l
+}
+
+// channel is what reads the events of a completion channel and tells the waiters of
+// their queues. It knows no handles: those can be lost.
+type channel struct {
+	raw    *ibv.CompChannel
+	source eventSource
+	file   *os.File      // a duplicate of C's, which the runtime watches
+	ended  chan struct{} // closed when nobody reads any more
+	armed  atomic.Int64  // how many queues an event is outstanding for
+
+	mu      sync.Mutex // held while an event is got and counted
+	closed  bool
+	failed  error                // why no more events come
+	numbers map[uintptr]*waiters // our queues, by what C has as their context
+	adopted map[*ibv.CQ]*waiters // those whose context is somebody else's
+}
+
+// eventSource is what a channel needs of C. A [ibv.CompChannel] is one, by source.
+type eventSource interface {
+	// get gets the next event, of a queue with a number as its context. The error is
+	// syscall.EAGAIN if there is none now.
+	get() (cq *ibv.CQ, number uintptr, err error)
+	// ack acknowledges n events of the queue.
+	ack(cq *ibv.CQ, n uint32)
+}
+
+// source is C's channel.
+type source struct{ raw *ibv.CompChannel }
+
+func (s source) get() (*ibv.CQ, uintptr, error) { return s.raw.GetCQEvent() }
+
+// There is no error where an event was got: it says that C has no such function.
+func (s source) ack(cq *ibv.CQ, n uint32) { _ = cq.AckEvents(n) }
+
+// createChannel makes C's channel and reads it.
+func createChannel(ctx *ibv.Context, device string) (*channel, error) {
+	raw, err := ctx.CreateCompChannel()
+	if err != nil {
+		return nil, err
+	}
+	c, err := readChannel(raw, device)
+	if err != nil {
+		return nil, errors.Join(err, raw.Close())
+	}
+	return c, nil
+}
+
+// readChannel begins to read C's channel.
+func readChannel(raw *ibv.CompChannel, device string) (*channel, error) {
+	if err := raw.SetNonblock(true); err != nil {
+		return nil, err
+	}
+	file, err := watch(raw.FD, "completion channel of "+device)
+	if err != nil {
+		return nil, err
+	}
+	return readEvents(raw, file, source{raw}), nil
+}
+
+// readEvents begins to read events of the source whenever the file is readable.
+func readEvents(raw *ibv.CompChannel, file *os.File, events eventSource) *channel {
+	c := &channel{
+		raw: raw, source: events, file: file, ended: make(chan struct{}),
+		numbers: map[uintptr]*waiters{}, adopted: map[*ibv.CQ]*waiters{},
+	}
+	go c.read()
+	return c
+}
+
+// read tells of events until the channel is closed, or fails.
+func (c *channel) read() {
+	defer close(c.ended)
+	conn, err := c.file.SyscallConn()
+	if err == nil {
+		// The function ends the waiting by true; until then the runtime calls it again
+		// when the file has become readable since.
+		err = conn.Read(func(uintptr) bool {
+			for {
+				if more, ended := c.next(); !more {
+					return ended
+				}
+			}
+		})
+	}
+	if err != nil {
+		c.fail(err)
+	}
+}
+
+// next gets an event and tells of it. more says that there may be another one,
+// ended that there never will be.
+func (c *channel) next() (more, ended bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return false, true
+	}
+	cq, number, err := c.source.get()
+	switch {
+	case errors.Is(err, syscall.EAGAIN):
+		return false, false
+	case errors.Is(err, syscall.EINTR):
+		return true, false
+	case err != nil:
+		c.failLocked(err)
+		return false, true
+	}
+	w := c.numbers[number]
+	if w == nil || w.cq != cq {
+		w = c.adopted[cq]
+	}
+	if w == nil { // it is somebody else's, or closed
+		c.source.ack(cq, 1)
+		return true, false
+	}
+	w.unacked++
+	if w.settled || w.unacked >= batch {
+		c.acknowledge(w)
+	}
+	if !w.event() {
+		return true, false
+	}
+	// Each request causes one event. Where none is outstanding, asking the system once
+	// more would be for nothing: the event of a later request makes the file readable
+	// anew, and one that nobody waits for can stay.
+	return c.armed.Load() > 0, false
+}
+
+// batch is how many events are acknowledged at once: C takes a lock for it.
+const batch = 64
+
+// acknowledge acknowledges the events of a queue that are counted. The caller has
+// the lock.
+func (c *channel) acknowledge(w *waiters) {
+	if n := w.unacked; n > 0 {
+		w.unacked = 0
+		c.source.ack(w.cq, n)
+	}
+}
+
+// fail has all waiters know that no more events come.
+func (c *channel) fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.failLocked(err)
+}
+
+func (c *channel) failLocked(err error) {
+	if c.closed || c.failed != nil {
+		return
+	}
+	c.failed = err
+	for _, w := range c.numbers {
+		w.fail(err)
+	}
+	for _, w := range c.adopted {
+		w.fail(err)
+	}
+}
+
+// add begins to tell a queue's waiters of its events.
+func (c *channel) add(w *waiters) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.armedToo = &c.armed
+	if w.adopted {
+		c.adopted[w.cq] = w
+	} else {
+		c.numbers[uintptr(w.l.number)] = w
+	}
+	if c.failed != nil {
+		w.fail(c.failed)
+	}
+}
+
+// settle acknowledges what is counted of a queue, and every later event at once: C
+// waits for that before it destroys the queue.
+func (c *channel) settle(w *waiters) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.settled = true
+	c.acknowledge(w)
+}
+
+// goOn takes that back.
+func (c *channel) goOn(w *waiters) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w.settled = false
+}
+
+// remove ends what add began, once the queue is destroyed.
+func (c *channel) remove(w *waiters) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !w.adopted {
+		delete(c.numbers, uintptr(w.l.number))
+	} else if c.adopted[w.cq] == w { // another queue may have the address already
+		delete(c.adopted, w.cq)
+	}
+	w.forget()
+}
+
+// destroy destroys C's channel and ends the reading. Where that fails, the reading
+// goes on.
+func (c *channel) destroy() error { return c.end(c.raw.Close) }
+
+// release ends the reading of a channel that is somebody else's.
+func (c *channel) release() error { return c.end(func() error { return nil }) }
+
+func (c *channel) end(destroy func() error) error {
+	c.mu.Lock() // nobody is in C meanwhile: it does not wait
+	if err := destroy(); err != nil {
+		c.mu.Unlock()
+		return err
+	}
+	c.closed = true
+	c.mu.Unlock()
+	c.file.Close() // which wakes the reader
+	<-c.ended
+	return nil
+}
+
+// comp is C's channel, or nil.
+func (c *channel) comp() *ibv.CompChannel {
+	if c == nil {
+		return nil
+	}
+	return c.raw
+}

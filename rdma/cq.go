@@ -2,6 +2,8 @@ package rdma
 
 import (
 	"fmt"
+	"syscall"
+	"time"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -11,10 +13,11 @@ import (
 type CQ struct {
 	_ noCopy
 
-	poller ibv.Poller
-	raw    *ibv.CQ
-	l      *life
-	dev    *Device
+	poller  ibv.Poller
+	waiters *waiters
+	raw     *ibv.CQ
+	l       *life
+	dev     *Device
 }
 
 // CQOptions are what a completion queue is made with. The zero value is what most
@@ -23,39 +26,100 @@ type CQOptions struct {
 	// Channel is where its events come, for Wait; nil is the device's own, which all
 	// such queues share.
 	Channel *Channel
+	// NoChannel has its events come nowhere: it can be polled, and Wait fails.
+	NoChannel bool
 	// Vector is the completion vector, the interrupt, from 0.
 	Vector int
+	// Spin is for how long Wait polls before it parks. A wake-up takes microseconds,
+	// and a spinning goroutine saves them at the price of a processor, which others
+	// lack meanwhile: 0, for not at all, is right where nothing comes for long.
+	Spin time.Duration
 }
 
 // CreateCQ makes a completion queue with room for at least entries completions. The
 // caller closes it.
 func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
-	l, err := begin("completion queue", d)
+	l, err := begin("completion queue", opts.parents(d)...)
 	if err != nil {
 		return nil, err
 	}
-	raw, err := d.raw.CreateCQWithChannel(entries, 0, nil, opts.Vector)
+	c, err := opts.channel(d)
 	if err != nil {
 		l.abandon()
 		return nil, err
 	}
-	return newCQ(d, l, raw, raw.Close), nil
+	raw, err := d.raw.CreateCQWithChannel(entries, uintptr(l.number), c.comp(), opts.Vector)
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return newCQ(d, l, raw, c, opts, raw.Close), nil
 }
 
 // AdoptCQ makes a handle of a completion queue of the device that something else
-// has made, and that it closes, after the handle.
-func (d *Device) AdoptCQ(raw *ibv.CQ) (*CQ, error) {
-	l, err := beginAdopted("completion queue", raw, func(raw *ibv.CQ) *ibv.Context { return raw.Context }, d)
+// has made, and that it closes, after the handle. Of the options, Vector is the
+// queue's own. For Wait, Channel is what [Device.AdoptChannel] has made of the
+// queue's channel.
+func (d *Device) AdoptCQ(raw *ibv.CQ, opts CQOptions) (*CQ, error) {
+	l, err := beginAdopted("completion queue", raw, func(raw *ibv.CQ) *ibv.Context { return raw.Context }, opts.parents(d)...)
 	if err != nil {
 		return nil, err
 	}
-	return newCQ(d, l, raw, nil), nil
+	opts.NoChannel = opts.Channel == nil
+	c, err := opts.channel(d)
+	if err == nil && c != nil && raw.Channel != c.raw {
+		err = l.failed("adopt", syscall.EINVAL, "it is not on "+opts.Channel.String())
+	}
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	return newCQ(d, l, raw, c, opts, nil), nil
 }
 
-func newCQ(d *Device, l *life, raw *ibv.CQ, destroy func() error) *CQ {
+// parents is what the queue needs, without nil in disguise.
+func (opts *CQOptions) parents(d *Device) []Object {
+	if opts.Channel == nil {
+		return []Object{d}
+	}
+	return []Object{d, opts.Channel}
+}
+
+// channel is where the events are to come, or nil. The queue's life has begun, so
+// it stays.
+func (opts *CQOptions) channel(d *Device) (*channel, error) {
+	switch {
+	case opts.Channel == nil && opts.NoChannel:
+		return nil, nil
+	case opts.Channel == nil:
+		return d.own.get(d)
+	case opts.NoChannel:
+		return nil, d.l.failed("make a completion queue on", syscall.EINVAL, "its options have both Channel and NoChannel")
+	default:
+		return opts.Channel.c, nil
+	}
+}
+
+// newCQ makes the handle. Without destroy, the queue is adopted.
+func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) *CQ {
 	cq := &CQ{raw: raw, l: l, dev: d}
 	cq.poller = raw.Poller()
-	live(l, cq, fmt.Sprintf("%#x", raw.Handle), destroy, (*CQ).retire)
+	w := newWaiters(raw, l, cq.poller, opts.Spin) // which keeps this poller after Close: what waits then may poll once more
+	cq.waiters = w
+	switch {
+	case c != nil:
+		w.arm = func() error { return raw.ReqNotify(false) }
+		w.adopted = destroy == nil
+		c.add(w)
+	case destroy == nil:
+		w.noEvents = "it was adopted without its channel: see Device.AdoptChannel and CQOptions.Channel"
+	default:
+		w.noEvents = "it was made with CQOptions.NoChannel, so it can only be polled"
+	}
+	if destroy == nil {
+		destroy = func() error { return nil }
+	}
+	live(l, cq, fmt.Sprintf("%#x", raw.Handle), func() error { return w.end(c, destroy) }, (*CQ).retire)
 	return cq
 }
 
@@ -74,7 +138,8 @@ func (cq *CQ) Poll(wcs []ibv.WC) (int, error) { return cq.poller.Poll(wcs) }
 // Raw is C's object, valid until Close.
 func (cq *CQ) Raw() *ibv.CQ { return cq.raw }
 
-// Close destroys the completion queue: see [Object].
+// Close destroys the completion queue: see [Object]. Whoever waits, gets
+// [ErrClosed]. Events that were not acknowledged do not hold it up.
 func (cq *CQ) Close() error { return cq.lifetime().close() }
 
 // CloseAll closes the completion queue and the queue pairs that use it: see

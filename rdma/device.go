@@ -8,6 +8,7 @@ type Device struct {
 
 	raw *ibv.Context
 	l   *life
+	own *ownChannel
 }
 
 // DeviceOptions are what a device is opened with besides its name. The zero value
@@ -32,7 +33,7 @@ func Open(name string, opts DeviceOptions) (*Device, error) {
 // AdoptDevice makes a handle of a device that something else has opened, and that
 // it closes, after the handle.
 func AdoptDevice(raw *ibv.Context, opts DeviceOptions) (*Device, error) {
-	return newDevice(raw, opts, nil)
+	return newDevice(raw, opts, func() error { return nil })
 }
 
 func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Device, error) {
@@ -45,8 +46,9 @@ func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Dev
 		return nil, noRaw("adopt device")
 	}
 	l.onLeak, l.context = opts.OnLeak, raw
-	d := &Device{raw: raw, l: l}
-	live(l, d, raw.Device.String(), destroy, nil)
+	d := &Device{raw: raw, l: l, own: &ownChannel{}}
+	own := d.own
+	live(l, d, raw.Device.String(), func() error { return own.close(destroy) }, nil)
 	return d, nil
 }
 

@@ -1,0 +1,126 @@
+//go:build device
+
+package rdma
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
+)
+
+// flusher is a queue pair in ERR: each receive that is posted completes, once the
+// queue pair is told again, and nothing else comes to its completion queue.
+type flusher struct {
+	*rig
+	cq    *rdma.CQ
+	qp    *rdma.QP
+	chain *ibv.RecvChain
+}
+
+func (r *rig) flusher(cq *rdma.CQ) *flusher {
+	r.t.Helper()
+	qp, err := r.pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
+	require.NoError(r.t, err)
+	chain, err := ibv.NewRecvChain(1, 0)
+	require.NoError(r.t, err)
+	init := &ibv.QPAttr{QPState: ibv.QPSInit, PortNum: 1}
+	require.NoError(r.t, qp.Raw().Modify(init, ibv.QPAttrMaskState|ibv.QPAttrMaskPort|ibv.QPAttrMaskPKeyIndex|ibv.QPAttrMaskAccessFlags))
+	f := &flusher{rig: r, cq: cq, qp: qp, chain: chain}
+	f.toErr()
+	return f
+}
+
+func (f *flusher) toErr() {
+	require.NoError(f.t, f.qp.Raw().Modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState))
+}
+
+// complete has one completion come, with the number.
+func (f *flusher) complete(id uint64) {
+	f.chain.WR(0).WRID = id
+	n, err := f.qp.PostRecv(f.chain)
+	require.NoError(f.t, err)
+	require.Equal(f.t, 1, n)
+	f.toErr()
+}
+
+// A goroutine waits until a completion comes, and gets those that are there at once.
+func TestWait(t *testing.T) {
+	r := newRig(t)
+	f := r.flusher(r.cq(16))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	wcs := make([]ibv.WC, 4)
+	for i := range uint64(100) {
+		done := make(chan error)
+		go func() {
+			n, err := f.cq.Wait(ctx, wcs)
+			if err == nil && (n != 1 || wcs[0].WRID != i) {
+				err = errors.New("wrong completions")
+			}
+			done <- err
+		}()
+		if i%2 == 0 {
+			time.Sleep(time.Millisecond)
+		}
+		f.complete(i)
+		require.NoError(t, <-done)
+	}
+	for i := range 5 {
+		f.complete(uint64(i))
+	}
+	ended, end := context.WithCancel(context.Background())
+	end()
+	n, err := f.cq.Wait(ended, wcs)
+	require.NoError(t, err, "completions come before the end")
+	require.Equal(t, 4, n)
+	n, err = f.cq.Wait(ended, wcs)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	_, err = f.cq.Wait(ended, wcs)
+	require.ErrorIs(t, err, context.Canceled)
+	_, err = f.cq.Wait(ctx, nil)
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
+// A context that ends, ends the waiting, and its cause is the error's.
+func TestWaitEnds(t *testing.T) {
+	r := newRig(t)
+	cq := r.cq(16)
+	wcs := make([]ibv.WC, 1)
+
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Millisecond)
+	defer cancel()
+	_, err := cq.Wait(ctx, wcs)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorContains(t, err, "wait on "+cq.String())
+
+	reason := errors.New("the reason")
+	for _, before := range []time.Duration{0, 10 * time.Millisecond} {
+		ctx, cancel := context.WithCancelCause(context.Background())
+		time.AfterFunc(before, func() { cancel(reason) })
+		_, err = cq.Wait(ctx, wcs)
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, reason)
+	}
+
+	done := make(chan error)
+	go func() {
+		_, err := cq.Wait(context.Background(), wcs)
+		done <- err
+	}()
+	time.Sleep(10 * time.Millisecond)
+	require.NoError(t, cq.Close())
+	err = <-done
+	require.ErrorIs(t, err, rdma.ErrClosed)
+	require.ErrorIs(t, err, fs.ErrClosed)
+	_, err = cq.Wait(context.Background(), wcs)
+	require.ErrorIs(t, err, rdma.ErrClosed)
+}
