@@ -22,7 +22,7 @@ func (d *real) adopt() (h *Handles, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.CQ, err = d.adopted.AdoptCQ(d.cq); err != nil {
+	if h.CQ, err = d.adopted.AdoptCQ(d.cq, rdma.CQOptions{}); err != nil {
 		return nil, err
 	}
 	if h.SRQ, err = pd.AdoptSRQ(d.srq); err != nil {
