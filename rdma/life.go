@@ -263,6 +263,15 @@ func (l *life) during(op string, f func() error) error {
 	return f()
 }
 
+// ask is during for an f with an answer.
+func ask[T any](l *life, op string, f func() (T, error)) (answer T, err error) {
+	err = l.during(op, func() error {
+		answer, err = f()
+		return err
+	})
+	return answer, err
+}
+
 // close is Close of all objects.
 func (l *life) close() error {
 	if l == nil {

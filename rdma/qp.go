@@ -21,6 +21,7 @@ type QP struct {
 	sendCQ, recvCQ *CQ
 	srq            *SRQ
 	cap            ibv.QPCap // what it really has
+	number         uint32
 	signalAll      bool
 }
 
@@ -116,6 +117,7 @@ func (opts *QPOptions) attr() ibv.QPInitAttr {
 
 // begin binds the hot calls, and begins the lifetime.
 func (qp *QP) begin(destroy func() error) {
+	qp.number = qp.raw.QPNum
 	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
 	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
 }

@@ -166,10 +166,7 @@ func (qp *QP) move(from ibv.QPState, attr *ibv.QPAttr) error {
 }
 
 func (qp *QP) modify(attr *ibv.QPAttr, mask ibv.QPAttrMask) error {
-	if err := qp.l.check("move"); err != nil {
-		return err
-	}
-	return qp.raw.Modify(attr, mask)
+	return qp.lifetime().during("move", func() error { return qp.raw.Modify(attr, mask) })
 }
 
 // isConnected reports whether queue pairs of the type have one peer.
