@@ -9,8 +9,12 @@ import (
 
 // Poller is the poll of one completion queue, bound once, as a [RecvPoster] is for
 // receives.
+//
+// Into is Poll, for a method of one's own that the compiler is to inline: it fills
+// up to n completions at into, which stay where they are until it returns. What has
+// no name is 0, as there.
 type Poller struct {
-	poll ccall.BoundPoll
+	Into func(into unsafe.Pointer, n int, _ uintptr) (got int, err error)
 }
 
 // NewPoller is a Poller that calls poll, for whoever stands between a program and a
@@ -43,6 +47,6 @@ func (cq *CQ) Poller() Poller {
 // Poll takes completions: see [CQ.Poll].
 func (p *Poller) Poll(wcs []WC) (n int, err error) {
 	// Safe: as in CQ.Poll.
-	n, err = p.poll(ccall.NoEscape(uintptr(unsafe.Pointer(unsafe.SliceData(wcs)))), len(wcs), 0)
+	n, err = p.Into(ccall.NoEscape(uintptr(unsafe.Pointer(unsafe.SliceData(wcs)))), len(wcs), 0)
 	return
 }

@@ -10,19 +10,19 @@ import (
 // so a post looks nothing up and asks nothing on its way. Package rdma makes its
 // handles of it. The zero RecvPoster must not be used. It is for as many goroutines
 // as the queue is, and must not be used after that is closed.
+//
+// Whole is Post, and Part is PostRange, for a method of one's own that the compiler
+// is to inline. What has no name is 0, and makes room for what a post may go on at.
 type RecvPoster struct {
-	whole ccall.BoundList // of a RecvChain's list
-	part  func(c *RecvChain, first, end int) (accepted int, err error)
+	Whole func(c *RecvChain, _, _ uintptr) (accepted int, err error)
+	Part  func(c *RecvChain, first, end int) (accepted int, err error)
 }
 
 // NewRecvPoster is a RecvPoster that calls post for the work requests from first on
 // and before end: for whoever stands between a program and a queue.
 func NewRecvPoster(post func(c *RecvChain, first, end int) (accepted int, err error)) RecvPoster {
 	return RecvPoster{
-		func(l *ccall.List, _, _ uintptr) (int, error) {
-			c := recvChainOf(l)
-			return post(c, 0, c.Len())
-		},
+		func(c *RecvChain, _, _ uintptr) (int, error) { return post(c, 0, c.Len()) },
 		post,
 	}
 }
@@ -45,45 +45,44 @@ func (srq *SRQ) RecvPoster() RecvPoster {
 }
 
 func bindRecv(op postOp, fn uintptr, object unsafe.Pointer, refused ccall.ListRefused) RecvPoster {
-	whole := ccall.BindList(fn, object, refused)
+	whole := wholeOf[RecvChain](ccall.BindList(fn, object, refused))
 	part := func(c *RecvChain, first, end int) (int, error) { return c.list.postRange(op, fn, object, first, end) }
 	if ccall.RaceDetector {
-		return RecvPoster{func(l *ccall.List, _, _ uintptr) (int, error) {
-			recvChainOf(l).list.posting(0, l.Len)
-			return whole(l, 0, 0)
+		return RecvPoster{func(c *RecvChain, _, _ uintptr) (int, error) {
+			c.list.posting(0, c.whole.Len)
+			return whole(c, 0, 0)
 		}, part}
 	}
 	return RecvPoster{whole, part}
 }
 
-// recvChainOf is the chain that a list is of.
-func recvChainOf(l *ccall.List) *RecvChain {
-	// Safe: a post is handed no other list than a chain's, which begins with it.
-	return (*RecvChain)(unsafe.Pointer(l))
+// wholeOf is the post of a list as that of chains.
+func wholeOf[C RecvChain | SendChain](bound ccall.BoundList) func(c *C, _, _ uintptr) (accepted int, err error) {
+	// Safe: a chain begins with its list, so where one is, there is the other.
+	return *(*func(c *C, _, _ uintptr) (int, error))(unsafe.Pointer(&bound))
 }
 
+var _ = [1]struct{}{}[unsafe.Offsetof(RecvChain{}.whole)|unsafe.Offsetof(SendChain{}.whole)]
+
 // Post posts the whole chain: see [RecvChain.Post].
-func (p *RecvPoster) Post(c *RecvChain) (accepted int, err error) { return p.whole(&c.whole, 0, 0) }
+func (p *RecvPoster) Post(c *RecvChain) (accepted int, err error) { return p.Whole(c, 0, 0) }
 
 // PostRange posts a part of the chain: see [RecvChain.PostRange].
 func (p *RecvPoster) PostRange(c *RecvChain, first, end int) (accepted int, err error) {
-	return p.part(c, first, end)
+	return p.Part(c, first, end)
 }
 
 // SendPoster is the send post of one queue pair, bound once, as a [RecvPoster] is
 // for receives.
 type SendPoster struct {
-	whole ccall.BoundList // of a SendChain's list
-	part  func(c *SendChain, first, end int) (accepted int, err error)
+	Whole func(c *SendChain, _, _ uintptr) (accepted int, err error)
+	Part  func(c *SendChain, first, end int) (accepted int, err error)
 }
 
 // NewSendPoster is a SendPoster that calls post, as [NewRecvPoster] does.
 func NewSendPoster(post func(c *SendChain, first, end int) (accepted int, err error)) SendPoster {
 	return SendPoster{
-		func(l *ccall.List, _, _ uintptr) (int, error) {
-			c := sendChainOf(l)
-			return post(c, 0, c.Len())
-		},
+		func(c *SendChain, _, _ uintptr) (int, error) { return post(c, 0, c.Len()) },
 		post,
 	}
 }
@@ -92,32 +91,23 @@ func NewSendPoster(post func(c *SendChain, first, end int) (accepted int, err er
 func (qp *QP) SendPoster() SendPoster {
 	// Safe: as in RecvPoster.
 	fn, object := uintptr(qp.Context.Ops.PostSend), unsafe.Pointer(qp)
-	whole := ccall.BindList(fn, object, sendListRefused)
+	whole := wholeOf[SendChain](ccall.BindList(fn, object, sendListRefused))
 	part := func(c *SendChain, first, end int) (int, error) {
 		return c.list.postRange(opPostSend, fn, object, first, end)
 	}
 	if ccall.RaceDetector {
-		return SendPoster{func(l *ccall.List, _, _ uintptr) (int, error) {
-			sendChainOf(l).list.posting(0, l.Len)
-			return whole(l, 0, 0)
+		return SendPoster{func(c *SendChain, _, _ uintptr) (int, error) {
+			c.list.posting(0, c.whole.Len)
+			return whole(c, 0, 0)
 		}, part}
 	}
 	return SendPoster{whole, part}
 }
 
-// sendChainOf is the chain that a list is of.
-func sendChainOf(l *ccall.List) *SendChain {
-	// Safe: as in recvChainOf.
-	return (*SendChain)(unsafe.Pointer(l))
-}
-
 // Post posts the whole chain: see [SendChain.Post].
-func (p *SendPoster) Post(c *SendChain) (accepted int, err error) { return p.whole(&c.whole, 0, 0) }
+func (p *SendPoster) Post(c *SendChain) (accepted int, err error) { return p.Whole(c, 0, 0) }
 
 // PostRange posts a part of the chain: see [SendChain.PostRange].
 func (p *SendPoster) PostRange(c *SendChain, first, end int) (accepted int, err error) {
-	return p.part(c, first, end)
+	return p.Part(c, first, end)
 }
-
-// Chains begin with their lists.
-var _ = [1]struct{}{}[unsafe.Offsetof(RecvChain{}.whole)|unsafe.Offsetof(SendChain{}.whole)]

@@ -93,3 +93,22 @@ func TestPosterOfAttachedQueuePair(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, accepted)
 }
+
+// A chain that is not there is a mistake of the program's, as with [RecvChain.Post],
+// and one without work requests a success.
+func TestPostersOfNothing(t *testing.T) {
+	p := newProvider(t, wholeContext)
+	recv, attached, send := p.qp.RecvPoster(), p.srqQP.RecvPoster(), p.qp.SendPoster()
+	require.Panics(t, func() { _, _ = recv.Post(nil) })
+	require.Panics(t, func() { _, _ = attached.Post(nil) })
+	require.Panics(t, func() { _, _ = send.Post(nil) })
+	for _, post := range []func() (int, error){
+		func() (int, error) { return recv.Post(new(ibv.RecvChain)) },
+		func() (int, error) { return attached.Post(new(ibv.RecvChain)) },
+		func() (int, error) { return send.Post(new(ibv.SendChain)) },
+	} {
+		accepted, err := post()
+		require.NoError(t, err)
+		require.Zero(t, accepted)
+	}
+}

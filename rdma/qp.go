@@ -131,19 +131,19 @@ func (qp *QP) retire() (revive func()) {
 }
 
 // PostSend posts a chain to the send queue: see [ibv.SendChain.Post].
-func (qp *QP) PostSend(c *ibv.SendChain) (accepted int, err error) { return qp.send.Post(c) }
+func (qp *QP) PostSend(c *ibv.SendChain) (accepted int, err error) { return qp.send.Whole(c, 0, 0) }
 
 // PostSendRange posts a part of a chain: see [ibv.SendChain.PostRange].
 func (qp *QP) PostSendRange(c *ibv.SendChain, first, end int) (accepted int, err error) {
-	return qp.send.PostRange(c, first, end)
+	return qp.send.Part(c, first, end)
 }
 
 // PostRecv posts a chain to the receive queue: see [ibv.RecvChain.Post].
-func (qp *QP) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return qp.recv.Post(c) }
+func (qp *QP) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return qp.recv.Whole(c, 0, 0) }
 
 // PostRecvRange posts a part of a chain: see [ibv.RecvChain.PostRange].
 func (qp *QP) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, err error) {
-	return qp.recv.PostRange(c, first, end)
+	return qp.recv.Part(c, first, end)
 }
 
 // PD is the protection domain that it is in.

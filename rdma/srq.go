@@ -65,11 +65,11 @@ func (srq *SRQ) retire() (revive func()) {
 }
 
 // PostRecv posts a chain: see [ibv.RecvChain.PostSRQ].
-func (srq *SRQ) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return srq.recv.Post(c) }
+func (srq *SRQ) PostRecv(c *ibv.RecvChain) (accepted int, err error) { return srq.recv.Whole(c, 0, 0) }
 
 // PostRecvRange posts a part of a chain: see [ibv.RecvChain.PostRange].
 func (srq *SRQ) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, err error) {
-	return srq.recv.PostRange(c, first, end)
+	return srq.recv.Part(c, first, end)
 }
 
 // Raw is C's object, valid until Close.

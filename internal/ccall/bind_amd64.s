@@ -6,6 +6,8 @@
 
 // func(l *List, _, _ uintptr) (accepted int, err error), with the boundList in DX. It stays in R13, for C keeps that.
 TEXT ·boundListInRegisters(SB), NOSPLIT|NOFRAME|NEEDCTXT, $0-0
+	TESTQ AX, AX
+	JEQ  missing
 	CMPQ List_Len(AX), $0
 	JEQ  nothing
 	MOVQ AX, BX
@@ -34,6 +36,8 @@ failed:
 	MOVQ $0, List_bad(BX)
 	XCHGQ AX, BX
 	GOON(boundList_refused(R13))
+missing:
+	GOON(·listMissing(SB))
 
 // func(into unsafe.Pointer, n int, _ uintptr) (got int, err error), with the boundPoll in DX, likewise.
 TEXT ·boundPollInRegisters(SB), NOSPLIT|NOFRAME|NEEDCTXT, $0-0

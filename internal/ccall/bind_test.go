@@ -107,3 +107,16 @@ func TestBoundCallsLive(t *testing.T) {
 		})
 	}
 }
+
+// A list that is nil is a panic like any other.
+func TestBoundListMissing(t *testing.T) {
+	fn := symbol(t, "post_script")
+	for _, bind := range []listBinder{BindList, bindList} {
+		s := new(script)
+		bound := bind(fn, unsafe.Pointer(s), nil)
+		for range 3 {
+			require.Panics(t, func() { _, _ = bound(nil, 0, 0) })
+		}
+		require.Nil(t, s.sawObject)
+	}
+}
