@@ -51,7 +51,7 @@ func (reg *registration) release() error {
 		if err := reg.raw.Close(); err != nil {
 			return err
 		}
-		reg.ended = true
+		reg.ended, reg.memory = true, nil
 	}
 	if reg.unmap != nil {
 		return reg.unmap()
