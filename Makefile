@@ -126,9 +126,9 @@ test-cross: ## tests of the C call on other processors, emulated
 	@GOTOOLCHAIN=$(GO_NEWEST) test/cross s390x
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
-device_test = go test -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdma ./test/rdmacm
+device_test = go test -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdma ./test/rdmacm ./examples/...
 # This guest is as fast as the host, and has siw; the race detector does not start in it.
-native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdma ./test/rdmacm
+native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdma ./test/rdmacm ./examples/...
 # rdma_cm connects on the first device that has the address.
 without_siw = "$(uml) sh -c 'rdma link delete siw0 && exec \"\$$0\" \"\$$@\"'"
 

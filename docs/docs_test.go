@@ -4,6 +4,7 @@ package docs
 import (
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -91,4 +92,58 @@ func TestStatusesAndEvents(t *testing.T) {
 		}
 	}
 	require.Greater(t, known, 40)
+}
+
+// Programs in the README are the examples, word by word but for the comment in front of them: those are built and run.
+func TestPrograms(t *testing.T) {
+	blocks := programs(read(t, "../README.md"))
+	examples, err := filepath.Glob("../examples/*/main.go")
+	require.NoError(t, err)
+	found := 0
+	for _, file := range examples {
+		text := read(t, file)
+		program := strings.ReplaceAll(text[strings.Index(text, "package main"):], "\t", "    ")
+		for i, block := range blocks {
+			if block == program {
+				blocks[i] = ""
+				found++
+			}
+		}
+	}
+	require.Positive(t, found)
+	for _, block := range blocks {
+		assert.Empty(t, block, "the README has a program that is no example")
+	}
+}
+
+// programs are the indented blocks of a page that are whole files in Go.
+func programs(page string) []string {
+	var all []string
+	var block strings.Builder
+	for line := range strings.Lines(page + "end\n") {
+		code, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case indented:
+			block.WriteString(code)
+		case strings.TrimSpace(line) == "":
+			block.WriteString("\n")
+		default:
+			if text := strings.TrimSpace(block.String()) + "\n"; strings.HasPrefix(text, "package ") {
+				all = append(all, text)
+			}
+			block.Reset()
+		}
+	}
+	return all
+}
+
+// The program of package ibv's page compiles.
+func TestReceiveLoopCompiles(t *testing.T) {
+	found := programs(read(t, "ibv.md"))
+	require.Len(t, found, 1)
+	require.Contains(t, found[0], "chain.Post(qp)")
+	file := filepath.Join(t.TempDir(), "receive.go")
+	require.NoError(t, os.WriteFile(file, []byte(found[0]), 0o600))
+	out, err := exec.Command("go", "vet", file).CombinedOutput()
+	require.NoError(t, err, "%s\n%s", out, found[0])
 }
