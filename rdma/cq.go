@@ -50,7 +50,7 @@ func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 		l.abandon()
 		return nil, err
 	}
-	raw, err := d.raw.CreateCQWithChannel(entries, uintptr(l.number), c.comp(), opts.Vector)
+	raw, err := d.raw.CreateCQWithChannel(entries, l.subjectNumber(0), c.comp(), opts.Vector)
 	if err != nil {
 		l.abandon()
 		return nil, err
@@ -76,6 +76,7 @@ func (d *Device) AdoptCQ(raw *ibv.CQ, opts CQOptions) (*CQ, error) {
 		l.abandon()
 		return nil, err
 	}
+	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
 	return newCQ(d, l, raw, c, opts, nil), nil
 }
 

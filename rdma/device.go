@@ -9,6 +9,8 @@ type Device struct {
 	raw *ibv.Context
 	l   *life
 	own *ownChannel
+
+	events *events
 }
 
 // DeviceOptions are what a device is opened with besides its name. The zero value
@@ -46,9 +48,11 @@ func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Dev
 		return nil, noRaw("adopt device")
 	}
 	l.onLeak, l.context = opts.OnLeak, raw
-	d := &Device{raw: raw, l: l, own: &ownChannel{}}
-	own := d.own
-	live(l, d, raw.Device.String(), func() error { return own.close(destroy) }, nil)
+	own, events := &ownChannel{}, newEvents(asyncEvents{raw})
+	d := &Device{raw: raw, l: l, own: own, events: events}
+	live(l, d, raw.Device.String(), func() error {
+		return events.close(func() error { return own.close(destroy) })
+	}, nil)
 	return d, nil
 }
 

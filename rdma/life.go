@@ -71,13 +71,15 @@ type life struct {
 	retire     func() (revive func())
 	closedBy   stack
 	onLeak     func(Leak)
+	events     subject
 }
 
 // tree is what the lives of a device and of everything made from it have in
 // common. It is never locked while C is called.
 type tree struct {
 	sync.Mutex
-	changed sync.Cond // a state, or uses became 0
+	changed  sync.Cond         // a state, or uses became 0
+	subjects map[uintptr]*life // of events, by number
 }
 
 // state is how far an object's life has come.
@@ -233,6 +235,12 @@ func live[T any](l *life, handle *T, name string, destroy func() error, retire f
 		}
 		return func() {} // nobody can call a handle that is gone
 	}
+	l.events.handle = func() any {
+		if h := w.Value(); h != nil {
+			return h
+		}
+		return nil
+	}
 	living.add(l)
 	runtime.AddCleanup(handle, (*life).collected, l)
 	l.tree.changed.Broadcast()
@@ -305,6 +313,7 @@ func (l *life) end() (err error) {
 	l.tree.Unlock() // C may wait, and so may those who use the object
 
 	revive := retire()
+	l.acknowledgeAll()
 	destroyed := false // not if destroy panics, or ends its goroutine
 	defer func() {
 		if !destroyed {
@@ -339,6 +348,7 @@ func (l *life) ended() {
 		delete(parent.children, l)
 	}
 	l.state = closed
+	l.notSubject()
 	l.parents, l.children, l.destroy, l.retire, l.onLeak = nil, nil, nil, nil, nil
 	l.tree.changed.Broadcast()
 }

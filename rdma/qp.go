@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -48,6 +49,7 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 		return nil, err
 	}
 	attr := opts.attr()
+	attr.QPContext = l.subjectNumber(0)
 	raw, err := pd.raw.CreateQP(&attr)
 	if err != nil {
 		l.abandon()
@@ -72,6 +74,7 @@ func (pd *PD) AdoptQP(raw *ibv.QP, sendCQ, recvCQ *CQ, srq *SRQ) (*QP, error) {
 		return nil, err
 	}
 	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: sendCQ, recvCQ: recvCQ, srq: srq, cap: made.Cap, signalAll: made.SQSigAll != 0}
+	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
 	qp.begin(nil)
 	return qp, nil
 }

@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"fmt"
+	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -25,7 +26,7 @@ func (pd *PD) CreateSRQ(maxWR, maxSGE int) (*SRQ, error) {
 	if err != nil {
 		return nil, err
 	}
-	attr := ibv.SRQInitAttr{Attr: ibv.SRQAttr{MaxWR: number(maxWR), MaxSGE: number(maxSGE)}}
+	attr := ibv.SRQInitAttr{SRQContext: l.subjectNumber(0), Attr: ibv.SRQAttr{MaxWR: number(maxWR), MaxSGE: number(maxSGE)}}
 	raw, err := pd.raw.CreateSRQ(&attr)
 	if err != nil {
 		l.abandon()
@@ -46,6 +47,7 @@ func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
 		l.abandon()
 		return nil, err
 	}
+	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
 	return newSRQ(pd, l, raw, attr, nil), nil
 }
 

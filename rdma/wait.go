@@ -2,8 +2,6 @@ package rdma
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"runtime"
 	"syscall"
 	"time"
@@ -140,13 +138,4 @@ func spin[T taker](ctx context.Context, w *waiters, t T) (int, error) {
 			return 0, nil
 		}
 	}
-}
-
-// ended is why a context has ended: both its error and the cause.
-func ended(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
 }
