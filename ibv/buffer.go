@@ -7,7 +7,8 @@ import (
 
 // Buffer is memory for a device to read and write: page-aligned, zeroed, and
 // outside the Go heap, so that nothing moves or frees it while a device uses
-// it. It is used as the slice that it is.
+// it. It is used as the slice that it is, and nothing keeps account of it: a Region
+// of package rdma owns such memory.
 type Buffer []byte
 
 // AllocBuffer makes a buffer of size bytes. The caller frees it, after the

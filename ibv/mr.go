@@ -3,23 +3,17 @@ package ibv
 import (
 	"fmt"
 	"math"
-	"runtime"
-	"sync"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/clib"
 )
 
-// registered keeps the memory of open memory regions reachable, so that the
-// garbage collector does not give away what a device may write to. It is keyed
-// by the region's address in C. What it holds of a region is a slice, or several
-// when it is not known which of them the device still uses.
-var registered sync.Map // *MR to []byte, or to []any of them
-
 // RegMR registers buf with the device, and the caller closes the region. A
-// [Buffer] is the memory of choice. Memory of the Go heap works too and stays
-// reachable while it is registered; memory on a goroutine's stack cannot get here.
-// It may be called from any goroutine.
+// [Buffer] is the memory of choice. Memory of the Go heap works too, if the caller
+// keeps it reachable until Close has succeeded, by runtime.KeepAlive after that: the
+// region is C's, and the collector gives away what only a device writes to. A
+// Region of package rdma keeps it. Memory on a goroutine's stack cannot get here. It
+// may be called from any goroutine.
 //
 // C: ibv_reg_mr(3), __ibv_reg_mr
 func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
@@ -27,30 +21,19 @@ func (pd *PD) RegMR(buf []byte, access AccessFlags) (*MR, error) {
 	if len(buf) == 0 {
 		return nil, act.invalid("a memory region has at least one byte")
 	}
-	// Safe: buf escapes to the heap, which does not move, and is kept below.
+	// Safe: buf escapes to the heap, which does not move, and is the caller's to keep.
 	mr, err := regMR(pd, unsafe.Pointer(unsafe.SliceData(buf)), uint64(len(buf)), access)
-	if err != nil {
-		return nil, act.from(err)
-	}
-	registered.Store(mr, buf)
-	return mr, nil
+	return mr, act.from(err)
 }
 
 // Close ends the registration. No work request that names the region may be
-// outstanding. The memory itself stays the caller's.
+// outstanding. The memory itself stays the caller's, and the device's too if Close
+// fails.
 //
 // C: ibv_dereg_mr(3)
 func (mr *MR) Close() error {
-	// Forgotten before, because another region may get this address at once; held
-	// until afterwards, because until then the device may write to it.
-	buf, kept := registered.LoadAndDelete(mr)
-	defer runtime.KeepAlive(buf)
 	act := mr.Context.action("deregister memory region", regionHints)
-	err := cDeregMR(mr)
-	if err != nil && kept {
-		registered.Store(mr, buf)
-	}
-	return act.from(err)
+	return act.from(cDeregMR(mr))
 }
 
 // SGE is a scatter/gather entry for length bytes of the region that start at

@@ -10,8 +10,7 @@ import (
 
 // RegMREx registers memory of any kind: attr.CompMask says what describes it. attr
 // is read during the call only. The memory at attr.Addr must stay where it is and
-// not be freed until the region is closed: a [Buffer] does, and [PD.RegMR] sees to
-// it for Go's memory. attr.FD stays the caller's, who may close it once the region
+// not be freed until the region is closed: see [PD.RegMR]. attr.FD stays the caller's, who may close it once the region
 // is there. The caller closes the region. It may be called from any goroutine.
 //
 // C: ibv_reg_mr_ex(3)

@@ -18,15 +18,11 @@ func (pd *PD) RegMRIOVA(buf []byte, iova uint64, access AccessFlags) (*MR, error
 	if len(buf) == 0 {
 		return nil, act.invalid("a memory region has at least one byte")
 	}
-	// Safe: buf escapes to the heap, which does not move, and is kept below.
+	// Safe: buf escapes to the heap, which does not move, and is the caller's to keep.
 	start, length := unsafe.Pointer(unsafe.SliceData(buf)), uint64(len(buf))
 	mr, err := cRegMRIova2(pd, uintptr(start), length, iova, access)
 	if isMissing(err) {
 		mr, err = cRegMRIOVA(pd, uintptr(start), length, iova, access)
 	}
-	if err != nil {
-		return nil, act.from(err)
-	}
-	registered.Store(mr, buf)
-	return mr, nil
+	return mr, act.from(err)
 }

@@ -32,9 +32,10 @@ var fates = map[ReregMRErrCode]string{
 // Rereg changes what flags names of the region: its memory to buf, its protection
 // domain to pd, its access flags to access. The others must be nil, nil and 0. It
 // is a deregistration and a registration, and keeps what it can; LKey and RKey may
-// change. No work request that names the region may be outstanding. Go memory
-// becomes reachable by the region, and the old one is let go. The error is a
-// [*ReregMRError]. The region must be closed even when it must not be used any
+// change. No work request that names the region may be outstanding. Memory of the Go
+// heap is the caller's to keep reachable, as it is for [PD.RegMR]: after an error
+// the device may have the old one, buf or both, until Close has succeeded. The error
+// is a [*ReregMRError]. The region must be closed even when it must not be used any
 // more.
 //
 // C: ibv_rereg_mr(3); the reason is in errno there, and the result says what has become of the region
@@ -50,37 +51,12 @@ func (mr *MR) Rereg(flags ReregMRFlags, pd *PD, buf []byte, access AccessFlags) 
 	case flags&ReregMRChangePD != 0 && (pd == nil || pd.Context != mr.Context):
 		return inputError(act, "the protection domain is missing, or of another context")
 	}
-	// Safe: buf escapes to the heap, which does not move. It is kept before C sees
-	// it, together with the old one, because it is not known yet which will do.
-	old, _ := registered.Load(mr)
-	if buf != nil {
-		registered.Store(mr, []any{old, buf})
-	}
+	// Safe: buf escapes to the heap, which does not move, and is the caller's to keep.
 	code, err := cReregMR(mr, flags, pd, uintptr(unsafe.Pointer(unsafe.SliceData(buf))), uint64(len(buf)), access)
 	if code == 0 && err == nil {
-		keep(mr, old, buf)
 		return nil
 	}
-	failed := reregError(act, ReregMRErrCode(code), err)
-	switch failed.Code {
-	case ReregMRErrInput, ReregMRErrDontForkNew:
-		keep(mr, old, nil)
-	case ReregMRErrDoForkOld:
-		keep(mr, old, buf)
-	}
-	return failed
-}
-
-// keep keeps buf for a region, or what it had before.
-func keep(mr *MR, old any, buf []byte) {
-	switch {
-	case buf != nil:
-		registered.Store(mr, buf)
-	case old != nil:
-		registered.Store(mr, old)
-	default:
-		registered.Delete(mr)
-	}
+	return reregError(act, ReregMRErrCode(code), err)
 }
 
 func inputError(act action, format string, args ...any) error {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"syscall"
 	"testing"
-	"time"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -98,8 +96,7 @@ func TestRegMRBefore29(t *testing.T) {
 	}
 }
 
-// A re-registration's error says what has become of the region, and Go's memory
-// stays reachable for as long as the device may use it, and no longer.
+// A re-registration's error says what has become of the region.
 func TestRereg(t *testing.T) {
 	r := inRecorder(t)
 	if r == nil {
@@ -109,46 +106,34 @@ func TestRereg(t *testing.T) {
 	pd := recorder.Object[ibv.PD](r)
 	pd.Context = ctx
 	for _, tt := range []struct {
-		result             int
-		code               ibv.ReregMRErrCode
-		want               syscall.Errno
-		keepsOld, keepsNew bool
+		result int
+		code   ibv.ReregMRErrCode
+		want   syscall.Errno
 	}{
-		{0, 0, 0, false, true},
-		{-1, ibv.ReregMRErrInput, syscall.EMLINK, true, false},
-		{-2, ibv.ReregMRErrDontForkNew, syscall.EMLINK, true, false},
-		{-3, ibv.ReregMRErrDoForkOld, syscall.EMLINK, false, true},
-		{-4, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
-		{-5, ibv.ReregMRErrCmdAndDoForkNew, syscall.EMLINK, true, true},
-		{-6, ibv.ReregMRErrCmd, syscall.EMLINK, true, true},
-		{int(syscall.EOPNOTSUPP), ibv.ReregMRErrInput, syscall.EOPNOTSUPP, true, false},
-		{int(syscall.EPIPE), ibv.ReregMRErrCmd, syscall.EPIPE, true, true},
+		{0, 0, 0},
+		{-1, ibv.ReregMRErrInput, syscall.EMLINK},
+		{-2, ibv.ReregMRErrDontForkNew, syscall.EMLINK},
+		{-3, ibv.ReregMRErrDoForkOld, syscall.EMLINK},
+		{-4, ibv.ReregMRErrCmd, syscall.EMLINK},
+		{-5, ibv.ReregMRErrCmdAndDoForkNew, syscall.EMLINK},
+		{-6, ibv.ReregMRErrCmd, syscall.EMLINK},
+		{int(syscall.EOPNOTSUPP), ibv.ReregMRErrInput, syscall.EOPNOTSUPP},
+		{int(syscall.EPIPE), ibv.ReregMRErrCmd, syscall.EPIPE},
 	} {
 		t.Run(fmt.Sprint(tt.result), func(t *testing.T) {
 			mr := recorder.Object[ibv.MR](r)
 			mr.Context = ctx
-			r.Play("ibv_reg_mr_iova2", recorder.Response{Result: address(mr)})
-			oldGone, newGone := make(chan bool, 1), make(chan bool, 1)
-			func() {
-				_, err := pd.RegMRIOVA(watched(oldGone), 0x1000, ibv.AccessLocalWrite)
+			r.Play("ibv_rereg_mr", recorder.Response{Result: recorder.Int(tt.result), Errno: syscall.EMLINK})
+			err := mr.Rereg(ibv.ReregMRChangeTranslation, nil, make([]byte, 77), 0)
+			if tt.result == 0 {
 				require.NoError(t, err)
-				r.Play("ibv_rereg_mr", recorder.Response{Result: recorder.Int(tt.result), Errno: syscall.EMLINK})
-				err = mr.Rereg(ibv.ReregMRChangeTranslation, nil, watched(newGone), 0)
-				if tt.result == 0 {
-					require.NoError(t, err)
-					return
-				}
+			} else {
 				var failed *ibv.ReregMRError
 				require.ErrorAs(t, err, &failed)
 				require.Equal(t, tt.code, failed.Code)
 				require.ErrorIs(t, err, tt.want)
 				require.ErrorContains(t, err, "; the region ")
-			}()
-			require.Equal(t, !tt.keepsOld, collected(oldGone, !tt.keepsOld), "the old memory")
-			require.Equal(t, !tt.keepsNew, collected(newGone, !tt.keepsNew), "the new memory")
-			require.NoError(t, mr.Close())
-			require.Equal(t, tt.keepsOld, collected(oldGone, tt.keepsOld), "the old memory, after Close")
-			require.Equal(t, tt.keepsNew, collected(newGone, tt.keepsNew), "the new memory, after Close")
+			}
 			r.Forget()
 		})
 	}
@@ -170,30 +155,6 @@ func TestRereg(t *testing.T) {
 		require.Equal(t, ibv.ReregMRErrInput, failed.Code)
 	}
 	require.Empty(t, r.Calls())
-}
-
-// watched is memory whose end is told.
-func watched(gone chan<- bool) []byte {
-	buf := make([]byte, 64<<10)
-	runtime.SetFinalizer(&buf[0], func(*byte) { gone <- true })
-	return buf
-}
-
-// collected reports whether the collector takes the memory, and waits longer if it
-// is expected to.
-func collected(gone <-chan bool, expected bool) bool {
-	for range 200 {
-		runtime.GC()
-		select {
-		case <-gone:
-			return true
-		case <-time.After(5 * time.Millisecond):
-		}
-		if !expected {
-			return false
-		}
-	}
-	return false
 }
 
 // A memory window is bound as C binds one.

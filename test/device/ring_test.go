@@ -4,13 +4,10 @@ package device
 
 import (
 	"encoding/binary"
-	"runtime"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -381,31 +378,6 @@ func TestReleaseOfWhatIsNotOut(t *testing.T) {
 	now := receive()
 	require.ErrorIs(t, rings[0].Release(old), syscall.EINVAL, "the same buffer, a lap before")
 	require.NoError(t, rings[0].Release(now))
-}
-
-// Memory regions are made and closed by many goroutines at once, and C gives
-// the address of one that was closed to the next.
-func TestRegisterFromManyGoroutines(t *testing.T) {
-	r := newRig(t)
-	var group sync.WaitGroup
-	for range 8 {
-		group.Go(func() {
-			for i := range 50 {
-				heap := make([]byte, 64)
-				mr, err := r.pd.RegMR(heap, access)
-				if !assert.NoError(t, err) {
-					return
-				}
-				if i%10 == 0 {
-					runtime.GC()
-				}
-				heap[0] = byte(i)
-				assert.Equal(t, byte(i), mr.Bytes()[0])
-				assert.NoError(t, mr.Close())
-			}
-		})
-	}
-	group.Wait()
 }
 
 // An RDMA write with immediate data uses up a receive and leaves its buffer alone.

@@ -33,7 +33,10 @@ func TestStatuses(t *testing.T) {
 	r := newRig(t)
 	mr := r.memory(2)
 	region := func(flags ibv.AccessFlags) *ibv.MR {
-		mr, err := r.pd.RegMR(make([]byte, slot), flags)
+		buf, err := ibv.AllocBuffer(slot)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, buf.Free()) })
+		mr, err := r.pd.RegMR(buf, flags)
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, mr.Close()) })
 		return mr

@@ -3,11 +3,14 @@
 package rdma
 
 import (
+	"bytes"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -112,4 +115,27 @@ func TestRegionThatCannotBeClosed(t *testing.T) {
 	require.NoError(t, window.Close())
 	require.NoError(t, region.Close())
 	require.Nil(t, region.Bytes())
+}
+
+// Regions are made and closed by many goroutines at once, and each keeps its own
+// memory.
+func TestRegionsOfManyGoroutines(t *testing.T) {
+	r := newRig(t)
+	var group sync.WaitGroup
+	for g := range 8 {
+		group.Go(func() {
+			for i := range 50 {
+				region, err := r.pd.Register(bytes.Repeat([]byte{byte(g), byte(i)}, 50), access)
+				if !assert.NoError(t, err) {
+					return
+				}
+				if i%10 == 0 {
+					runtime.GC()
+				}
+				assert.Equal(t, bytes.Repeat([]byte{byte(g), byte(i)}, 50), region.Bytes())
+				assert.NoError(t, region.Close())
+			}
+		})
+	}
+	group.Wait()
 }
