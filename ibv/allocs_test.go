@@ -17,21 +17,21 @@ func TestNoAllocations(t *testing.T) {
 		t.Skip("without the direct call, a call costs memory: GOVERBS_CCALL=portable, or no assembly for this processor")
 	}
 	for _, o := range []outcome{
-		{"success", script{room: all}, listLength, 0, false},
-		{"full", script{room: 2, result: int32(syscall.ENOMEM), bad: element, badIndex: 2}, 2, syscall.ENOMEM, false},
-		{"full, negative", script{result: -int32(syscall.ENOMEM), bad: element}, 0, syscall.ENOMEM, false},
-		{"full, -1", script{result: -1, errno: syscall.ENOMEM, bad: element}, 0, syscall.ENOMEM, false},
-		{"unexplained", script{bad: element}, 0, syscall.ENOMEM, true},
-		{"unknown", script{result: int32(syscall.EINVAL)}, unknown, syscall.EINVAL, false},
-		{"unknown, outside", script{result: int32(syscall.EIO), bad: outside}, unknown, syscall.EIO, false},
-		{"success, outside", script{room: all, bad: outside}, listLength, 0, false},
+		{"success", script{Room: all}, listLength, 0, false},
+		{"full", script{Room: 2, Result: int32(syscall.ENOMEM), Bad: element, BadIndex: 2}, 2, syscall.ENOMEM, false},
+		{"full, negative", script{Result: -int32(syscall.ENOMEM), Bad: element}, 0, syscall.ENOMEM, false},
+		{"full, -1", script{Result: -1, Errno: syscall.ENOMEM, Bad: element}, 0, syscall.ENOMEM, false},
+		{"unexplained", script{Bad: element}, 0, syscall.ENOMEM, true},
+		{"unknown", script{Result: int32(syscall.EINVAL)}, unknown, syscall.EINVAL, false},
+		{"unknown, outside", script{Result: int32(syscall.EIO), Bad: outside}, unknown, syscall.EIO, false},
+		{"success, outside", script{Room: all, Bad: outside}, listLength, 0, false},
 	} {
 		for _, f := range forms {
 			t.Run(f.name+"/"+o.name, func(t *testing.T) {
 				p := *p
-				p.t = t
+				p.T = t
 				list := f.list(t, &p, listLength)
-				p.play(o.script)
+				p.Play(o.script)
 				var accepted int
 				var err error
 				require.Zero(t, testing.AllocsPerRun(100, func() { accepted, err = list.post() }))
@@ -44,12 +44,12 @@ func TestNoAllocations(t *testing.T) {
 
 func TestNoAllocationsForSRQAttached(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	chain, poster := recvChain(t, 3, 0), p.srqQP.RecvPoster()
+	chain, poster := recvChain(t, 3, 0), p.SRQQP.RecvPoster()
 	var errs [5]error
 	require.Zero(t, testing.AllocsPerRun(100, func() {
-		_, errs[0] = p.srqQP.PostRecv(chain.WR(0))
-		_, errs[1] = chain.Post(p.srqQP)
-		_, errs[2] = chain.PostRange(p.srqQP, 0, 1)
+		_, errs[0] = p.SRQQP.PostRecv(chain.WR(0))
+		_, errs[1] = chain.Post(p.SRQQP)
+		_, errs[2] = chain.PostRange(p.SRQQP, 0, 1)
 		_, errs[3] = poster.Post(chain)
 		_, errs[4] = poster.PostRange(chain, 1, 3)
 	}))
@@ -72,10 +72,10 @@ func TestNoAllocationsForPolling(t *testing.T) {
 	if !ccall.Direct() {
 		t.Skip("without the direct call, a call costs memory: GOVERBS_CCALL=portable, or no assembly for this processor")
 	}
-	wcs, poller := make([]ibv.WC, 4), p.cq.Poller()
+	wcs, poller := make([]ibv.WC, 4), p.CQ.Poller()
 	for _, completions := range []int{0, 3} {
-		p.play(script{completions: completions})
-		for _, poll := range []func([]ibv.WC) (int, error){p.cq.Poll, poller.Poll} {
+		p.Play(script{Completions: completions})
+		for _, poll := range []func([]ibv.WC) (int, error){p.CQ.Poll, poller.Poll} {
 			var n int
 			require.Zero(t, testing.AllocsPerRun(100, func() { n, _ = poll(wcs) }))
 			require.Equal(t, completions, n)
@@ -86,8 +86,8 @@ func TestNoAllocationsForPolling(t *testing.T) {
 // Completions may lie on the caller's stack.
 func TestNoAllocationsForPollingOntoTheStack(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	poller := p.cq.Poller()
-	p.play(script{completions: 3})
+	poller := p.CQ.Poller()
+	p.Play(script{Completions: 3})
 	check := func(wcs *[4]ibv.WC, n int, err error) {
 		if err != nil || n != 3 || wcs[2].WRID != 0x1122334455667702 || wcs[3] != (ibv.WC{}) {
 			panic("not what C wrote")
@@ -96,7 +96,7 @@ func TestNoAllocationsForPollingOntoTheStack(t *testing.T) {
 	for _, poll := range []func(){
 		func() {
 			var wcs [4]ibv.WC
-			n, err := p.cq.Poll(wcs[:])
+			n, err := p.CQ.Poll(wcs[:])
 			check(&wcs, n, err)
 		},
 		func() {

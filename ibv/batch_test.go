@@ -17,6 +17,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/scripted"
 )
 
 func newBatch(t testing.TB, qp *ibv.QPEx, ops ibv.QPCreateSendOpsFlags, n, maxSGE int) *ibv.Batch {
@@ -157,7 +158,7 @@ func TestBatch(t *testing.T) {
 		for _, receiver := range receivers {
 			for _, data := range append(batchDatas, batchData{name: "none"}) {
 				t.Run(fmt.Sprintf("%s/%v/%s%v", op.name, receiver.kind, data.name, data.args), func(t *testing.T) {
-					e := &extended{scripted{t: t, library: e.library, c: e.c}}
+					e := &extended{scripted.Object{T: t, Library: e.Library, C: e.C}}
 					b := newBatch(t, e.qp(0, receiver.kind, op.flag, true, nil), op.flag, 3, 3)
 					// The one in the middle, to see that work requests do not mix.
 					require.NoError(t, op.begin(b, 1, flags|ibv.SendInline))
@@ -319,7 +320,7 @@ func TestBatchIsCheckedAsItIsSet(t *testing.T) {
 			"65536 bytes is longer than any", func(b *ibv.Batch) error { return b.LocalInv(1, 0, 0, 1) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			e := &extended{scripted{t: t, library: e.library, c: e.c}}
+			e := &extended{scripted.Object{T: t, Library: e.Library, C: e.C}}
 			b := newBatch(t, e.qp(0, tt.kind, everything, false, nil), everything, 3, 2)
 			for i := range 3 {
 				require.NoError(t, b.Send(i, uint64(i), 0))
@@ -655,7 +656,7 @@ func TestNoAllocationsForBatches(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	e.call("extended_script", 0, 0, 0, 0, 1)
+	e.Call("extended_script", 0, 0, 0, 0, 1)
 	set()
 	require.Zero(t, testing.AllocsPerRun(100, set))
 	// Without the data of a loop to move, nothing is carried out.

@@ -168,7 +168,7 @@ func TestBatchStress(t *testing.T) {
 		require.NoError(t, <-failures)
 	}
 	for i := range cqs {
-		require.Zero(t, e.call("extended_cq_left", uintptr(i)))
+		require.Zero(t, e.Call("extended_cq_left", uintptr(i)))
 	}
 	require.Empty(t, e.events(), "no lock is left")
 }

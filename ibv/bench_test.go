@@ -27,25 +27,25 @@ func impl() string {
 
 func benchmarkProvider(b *testing.B) *provider {
 	p := newProvider(b, wholeContext)
-	p.call("provider_measure")
+	p.Call("provider_measure")
 	return p
 }
 
 func BenchmarkPostRecv(b *testing.B) {
 	p := benchmarkProvider(b)
-	loop := p.symbol("provider_post_loop")
+	loop := p.Symbol("provider_post_loop")
 	for _, n := range []int{1, 4, 16, 64} {
 		chain := recvChain(b, n, 0)
 		head := chain.WR(0)
 		wr := fmt.Sprintf("wr=%d", n)
 		b.Run("impl=c/"+wr, func(b *testing.B) {
-			result, _ := dl.Call(loop, uintptr(unsafe.Pointer(p.qp)), uintptr(unsafe.Pointer(head)), uintptr(b.N))
+			result, _ := dl.Call(loop, uintptr(unsafe.Pointer(p.QP)), uintptr(unsafe.Pointer(head)), uintptr(b.N))
 			require.Zero(b, int32(result))
 		})
 		b.Run(impl()+"/"+wr, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				if _, err := p.qp.PostRecv(head); err != nil {
+				if _, err := p.QP.PostRecv(head); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -53,7 +53,7 @@ func BenchmarkPostRecv(b *testing.B) {
 		b.Run(impl()+"-chain/"+wr, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				if _, err := chain.Post(p.qp); err != nil {
+				if _, err := chain.Post(p.QP); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -61,7 +61,7 @@ func BenchmarkPostRecv(b *testing.B) {
 		b.Run(impl()+"-range/"+wr, func(b *testing.B) {
 			b.ReportAllocs()
 			for range b.N {
-				if _, err := chain.PostRange(p.qp, 0, n); err != nil {
+				if _, err := chain.PostRange(p.QP, 0, n); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -71,16 +71,16 @@ func BenchmarkPostRecv(b *testing.B) {
 
 func BenchmarkPollEmpty(b *testing.B) {
 	p := benchmarkProvider(b)
-	loop := p.symbol("provider_poll_loop")
+	loop := p.Symbol("provider_poll_loop")
 	wcs := make([]ibv.WC, 16)
 	b.Run("impl=c", func(b *testing.B) {
-		result, _ := dl.Call(loop, uintptr(unsafe.Pointer(p.cq)), uintptr(unsafe.Pointer(&wcs[0])), uintptr(len(wcs)), uintptr(b.N))
+		result, _ := dl.Call(loop, uintptr(unsafe.Pointer(p.CQ)), uintptr(unsafe.Pointer(&wcs[0])), uintptr(len(wcs)), uintptr(b.N))
 		require.Zero(b, int32(result))
 	})
 	b.Run(impl(), func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if n, err := p.cq.Poll(wcs); n != 0 || err != nil {
+			if n, err := p.CQ.Poll(wcs); n != 0 || err != nil {
 				b.Fatal(n, err)
 			}
 		}
@@ -91,11 +91,11 @@ func BenchmarkPollEmpty(b *testing.B) {
 func BenchmarkPostRefused(b *testing.B) {
 	p := newProvider(b, wholeContext)
 	chain := recvChain(b, 16, 0)
-	p.play(script{result: 12, bad: element})
+	p.Play(script{Result: 12, Bad: element})
 	b.Run(impl(), func(b *testing.B) {
 		b.ReportAllocs()
 		for range b.N {
-			if n, err := chain.Post(p.qp); n != 0 || err == nil {
+			if n, err := chain.Post(p.QP); n != 0 || err == nil {
 				b.Fatal(n, err)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/scripted"
 )
 
 // sge is an entry that no other has.
@@ -29,10 +30,10 @@ func sges(i, n int) []ibv.SGE {
 // requireSGEs requires that C saw what Go set.
 func requireSGEs(t *testing.T, want []ibv.SGE, got sawWR) {
 	t.Helper()
-	require.EqualValues(t, len(want), got.numSGE)
-	require.Len(t, got.sges, len(want))
+	require.EqualValues(t, len(want), got.NumSGE)
+	require.Len(t, got.SGEs, len(want))
 	for j, s := range want {
-		require.Equal(t, [3]uint64{s.Addr, uint64(s.Length), uint64(s.LKey)}, got.sges[j])
+		require.Equal(t, [3]uint64{s.Addr, uint64(s.Length), uint64(s.LKey)}, got.SGEs[j])
 	}
 }
 
@@ -50,26 +51,26 @@ func TestChainIsOneBlock(t *testing.T) {
 					size uint64
 					post func() (int, error)
 				}{
-					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.Post(p.qp) }},
-					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.PostSRQ(p.srq) }},
-					{uint64(unsafe.Sizeof(ibv.SendWR{})), func() (int, error) { return send.Post(p.qp) }},
+					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.Post(p.QP) }},
+					{uint64(unsafe.Sizeof(ibv.RecvWR{})), func() (int, error) { return recv.PostSRQ(p.SRQ) }},
+					{uint64(unsafe.Sizeof(ibv.SendWR{})), func() (int, error) { return send.Post(p.QP) }},
 				} {
-					p.play(script{room: all})
+					p.Play(script{Room: all})
 					got, err := c.post()
 					require.NoError(t, err)
 					require.Equal(t, n, got)
-					start := p.sawWR(0).address
+					start := p.SawWR(0).Address
 					for i := range n {
-						saw := p.sawWR(i)
-						require.EqualValues(t, i, saw.wrID, "numbered from 0 at first")
-						require.Zero(t, saw.numSGE)
-						require.Equal(t, start+uint64(i)*c.size, saw.address)
+						saw := p.SawWR(i)
+						require.EqualValues(t, i, saw.WRID, "numbered from 0 at first")
+						require.Zero(t, saw.NumSGE)
+						require.Equal(t, start+uint64(i)*c.size, saw.Address)
 						if i+1 < n {
-							require.Equal(t, start+uint64(i+1)*c.size, saw.next)
+							require.Equal(t, start+uint64(i+1)*c.size, saw.Next)
 						} else {
-							require.Zero(t, saw.next)
+							require.Zero(t, saw.Next)
 						}
-						require.Zero(t, saw.sgList, "no entries, no list")
+						require.Zero(t, saw.SGList, "no entries, no list")
 					}
 				}
 			})
@@ -86,36 +87,36 @@ func TestChainSetRecv(t *testing.T) {
 	for i, count := range counts {
 		require.NoError(t, c.Set(i, math.MaxUint64-uint64(i), sges(i, count)...))
 	}
-	p.play(script{room: all})
-	got, err := c.Post(p.qp)
+	p.Play(script{Room: all})
+	got, err := c.Post(p.QP)
 	require.NoError(t, err)
 	require.Equal(t, n, got)
 	for i, count := range counts {
-		require.Equal(t, math.MaxUint64-uint64(i), p.sawWR(i).wrID)
-		requireSGEs(t, sges(i, count), p.sawWR(i))
+		require.Equal(t, math.MaxUint64-uint64(i), p.SawWR(i).WRID)
+		requireSGEs(t, sges(i, count), p.SawWR(i))
 	}
 
 	// Patched in place, one through Set and one by hand; the others stay.
 	require.NoError(t, c.Set(1, 7, sges(9, 2)...))
 	c.WR(3).WRID = 8
 	c.WR(3).SGEs()[1].Length = 9
-	_, err = c.Post(p.qp)
+	_, err = c.Post(p.QP)
 	require.NoError(t, err)
-	requireSGEs(t, sges(0, maxSGE), p.sawWR(0))
-	require.EqualValues(t, 7, p.sawWR(1).wrID)
-	requireSGEs(t, sges(9, 2), p.sawWR(1))
-	require.EqualValues(t, 8, p.sawWR(3).wrID)
+	requireSGEs(t, sges(0, maxSGE), p.SawWR(0))
+	require.EqualValues(t, 7, p.SawWR(1).WRID)
+	requireSGEs(t, sges(9, 2), p.SawWR(1))
+	require.EqualValues(t, 8, p.SawWR(3).WRID)
 	patched := sges(3, 3)
 	patched[1].Length = 9
-	requireSGEs(t, patched, p.sawWR(3))
-	requireSGEs(t, sges(4, 2), p.sawWR(4))
+	requireSGEs(t, patched, p.SawWR(3))
+	requireSGEs(t, sges(4, 2), p.SawWR(4))
 }
 
 func TestChainSetSend(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	c, err := ibv.NewSendChain(7, 2)
 	require.NoError(t, err)
-	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+	ah := scripted.Part[ibv.AH](&p.Object, "provider_context") // an address of C's, which is all that an AH is here
 
 	const flags = ibv.SendSignaled | ibv.SendFence | ibv.SendSolicited | ibv.SendInline
 	set := func(i int, opcode ibv.WROpcode, flags ibv.SendFlags) *ibv.SendWR {
@@ -138,26 +139,26 @@ func TestChainSetSend(t *testing.T) {
 	add := set(6, ibv.WRAtomicFetchAndAdd, 0).WR.Atomic()
 	add.RemoteAddr, add.CompareAdd, add.RKey = 7, 8, 9
 
-	p.play(script{room: all})
-	n, err := c.Post(p.qp)
+	p.Play(script{Room: all})
+	n, err := c.Post(p.QP)
 	require.NoError(t, err)
 	require.Equal(t, 7, n)
 	// The numbers are C's, in enum ibv_wr_opcode and enum ibv_send_flags; the
 	// immediates are as they lie in memory.
 	want := []sawWR{
-		{opcode: 2},
-		{opcode: 3, sendFlags: 1 | 2 | 4 | 8, imm: bigEndian(0x01020304), ah: addressOf(ah), remoteQPN: 0x123456, remoteQKey: 0x87654321},
-		{opcode: 0, sendFlags: 2, remoteAddr: 0x1122334455667788, rkey: 0x99aabbcc},
-		{opcode: 1, sendFlags: 8, imm: bigEndian(0xfffefdfc), remoteAddr: 1, rkey: 2},
-		{opcode: 4, sendFlags: 1, remoteAddr: math.MaxUint64, rkey: math.MaxUint32},
-		{opcode: 5, remoteAddr: 3, compareAdd: 4, swap: 5, atomicRKey: 6},
-		{opcode: 6, remoteAddr: 7, compareAdd: 8, atomicRKey: 9},
+		{Opcode: 2},
+		{Opcode: 3, SendFlags: 1 | 2 | 4 | 8, Imm: bigEndian(0x01020304), AH: addressOf(ah), RemoteQPN: 0x123456, RemoteQKey: 0x87654321},
+		{Opcode: 0, SendFlags: 2, RemoteAddr: 0x1122334455667788, RKey: 0x99aabbcc},
+		{Opcode: 1, SendFlags: 8, Imm: bigEndian(0xfffefdfc), RemoteAddr: 1, RKey: 2},
+		{Opcode: 4, SendFlags: 1, RemoteAddr: math.MaxUint64, RKey: math.MaxUint32},
+		{Opcode: 5, RemoteAddr: 3, CompareAdd: 4, Swap: 5, AtomicRKey: 6},
+		{Opcode: 6, RemoteAddr: 7, CompareAdd: 8, AtomicRKey: 9},
 	}
 	for i, w := range want {
-		got := p.sawWR(i)
-		require.EqualValues(t, uint64(i)<<40, got.wrID)
+		got := p.SawWR(i)
+		require.EqualValues(t, uint64(i)<<40, got.WRID)
 		requireSGEs(t, sges(i, i%3), got)
-		got.address, got.next, got.sgList, got.wrID, got.numSGE, got.sges = 0, 0, 0, 0, 0, nil
+		got.Address, got.Next, got.SGList, got.WRID, got.NumSGE, got.SGEs = 0, 0, 0, 0, 0, nil
 		require.Equal(t, w, got, "work request %d", i)
 	}
 }
@@ -167,7 +168,7 @@ func TestChainSetShapes(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	c, err := ibv.NewSendChain(6, 2)
 	require.NoError(t, err)
-	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+	ah := scripted.Part[ibv.AH](&p.Object, "provider_context") // an address of C's, which is all that an AH is here
 	inline := []byte("kept until it is posted")
 	start := addressOf(&inline[0])
 	require.NoError(t, c.Set(0, 9, ibv.WRSend, 0, sges(8, 2)...)) // of which nothing is left
@@ -179,32 +180,32 @@ func TestChainSetShapes(t *testing.T) {
 	require.NoError(t, c.SetInline(5, 5<<40, ibv.WRSend, 0, nil))
 	inline = nil
 	runtime.GC() // the chain alone has it
-	p.play(script{room: all})
-	n, err := c.Post(p.qp)
+	p.Play(script{Room: all})
+	n, err := c.Post(p.QP)
 	require.NoError(t, err)
 	require.Equal(t, 6, n)
 	want := []sawWR{
-		{opcode: 3, sendFlags: 4},
-		{opcode: 4, sendFlags: 1, remoteAddr: math.MaxUint64, rkey: math.MaxUint32},
-		{opcode: 5, remoteAddr: 3, compareAdd: 4, swap: 5, atomicRKey: 6},
-		{opcode: 2, sendFlags: 2, ah: addressOf(ah), remoteQPN: 0x123456, remoteQKey: 0x87654321},
-		{opcode: 2, sendFlags: 2 | 8},
-		{opcode: 2, sendFlags: 8},
+		{Opcode: 3, SendFlags: 4},
+		{Opcode: 4, SendFlags: 1, RemoteAddr: math.MaxUint64, RKey: math.MaxUint32},
+		{Opcode: 5, RemoteAddr: 3, CompareAdd: 4, Swap: 5, AtomicRKey: 6},
+		{Opcode: 2, SendFlags: 2, AH: addressOf(ah), RemoteQPN: 0x123456, RemoteQKey: 0x87654321},
+		{Opcode: 2, SendFlags: 2 | 8},
+		{Opcode: 2, SendFlags: 8},
 	}
 	for i, w := range want {
-		got := p.sawWR(i)
-		require.EqualValues(t, uint64(i)<<40, got.wrID)
+		got := p.SawWR(i)
+		require.EqualValues(t, uint64(i)<<40, got.WRID)
 		switch i {
 		case 4:
 			requireSGEs(t, []ibv.SGE{{Addr: start, Length: 23}}, got)
 			require.Equal(t, "kept until it is posted", unsafe.String((*byte)(*(*unsafe.Pointer)(unsafe.Pointer(&start))), 23))
 		case 5:
-			require.Zero(t, got.sgList)
+			require.Zero(t, got.SGList)
 			requireSGEs(t, nil, got)
 		default:
 			requireSGEs(t, sges(i, 1), got)
 		}
-		got.address, got.next, got.sgList, got.wrID, got.numSGE, got.sges = 0, 0, 0, 0, 0, nil
+		got.Address, got.Next, got.SGList, got.WRID, got.NumSGE, got.SGEs = 0, 0, 0, 0, 0, nil
 		require.Equal(t, w, got, "work request %d", i)
 	}
 	for _, err := range []error{
@@ -329,18 +330,18 @@ func TestChainOfAMillion(t *testing.T) {
 	recv, err := ibv.NewRecvChain(n, 1)
 	require.NoError(t, err)
 	require.Equal(t, n, recv.Len())
-	p.play(script{room: all})
-	got, err := recv.Post(p.qp)
+	p.Play(script{Room: all})
+	got, err := recv.Post(p.QP)
 	require.NoError(t, err)
 	require.Equal(t, n, got)
-	require.Equal(t, n, p.saw(accepted))
+	require.Equal(t, n, p.Saw(accepted))
 
 	// The last one is refused, and found.
-	p.play(script{room: n - 1, result: -int32(syscall.ENOMEM), bad: element, badIndex: n - 1})
-	got, err = recv.Post(p.qp)
+	p.Play(script{Room: n - 1, Result: -int32(syscall.ENOMEM), Bad: element, BadIndex: n - 1})
+	got, err = recv.Post(p.QP)
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Equal(t, n-1, got)
-	bad, err := p.qp.PostRecv(recv.WR(0))
+	bad, err := p.QP.PostRecv(recv.WR(0))
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Same(t, recv.WR(n-1), bad)
 }
@@ -348,19 +349,19 @@ func TestChainOfAMillion(t *testing.T) {
 // The collector neither frees nor moves a chain that something still points to.
 func TestChainLives(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	var heads []*ibv.RecvWR
 	for range 50 {
 		heads = append(heads, recvChain(t, 100, 0).WR(0))
 		runtime.GC()
 	}
 	for _, head := range heads {
-		_, err := p.qp.PostRecv(head)
+		_, err := p.QP.PostRecv(head)
 		require.NoError(t, err)
-		require.Equal(t, 100, p.saw(accepted))
+		require.Equal(t, 100, p.Saw(accepted))
 		for i := range 100 {
-			require.EqualValues(t, firstID+i, p.sawWR(i).wrID)
-			require.Equal(t, [][3]uint64{{uint64(i), 7, 8}}, p.sawWR(i).sges)
+			require.EqualValues(t, firstID+i, p.SawWR(i).WRID)
+			require.Equal(t, [][3]uint64{{uint64(i), 7, 8}}, p.SawWR(i).SGEs)
 		}
 	}
 }
@@ -377,13 +378,13 @@ func TestRecvChainOverMemoryRegion(t *testing.T) {
 		const most = 100 // the provider does not remember many more
 		for first := 0; first < n; first += most {
 			end := min(first+most, n)
-			p.play(script{room: all})
-			accepted, err := chain.PostRange(p.qp, first, end)
+			p.Play(script{Room: all})
+			accepted, err := chain.PostRange(p.QP, first, end)
 			require.NoError(t, err)
 			require.Equal(t, end-first, accepted)
 			for i := first; i < end; i++ {
-				saw := p.sawWR(i - first)
-				require.EqualValues(t, i, saw.wrID)
+				saw := p.SawWR(i - first)
+				require.EqualValues(t, i, saw.WRID)
 				requireSGEs(t, []ibv.SGE{mr.SGE(i*size, size)}, saw)
 			}
 		}

@@ -20,10 +20,7 @@
 //
 // Work requests are posted in lists. A [RecvChain] or [SendChain] is such a list
 // built once, in one block of memory, and posted in one call as often as one
-// likes, whole or in part. A [RecvRing] owns its buffers, and posts those again
-// that were given back; it hands out messages, or leaves completions where C puts
-// them. A [SendRing] keeps count of the room in the send queue.
-// [QP.PostRecv], [QP.PostSend] and [SRQ.PostRecv] take lists in C's own shape. A
+// likes, whole or in part. [QP.PostRecv], [QP.PostSend] and [SRQ.PostRecv] take lists in C's own shape. A
 // post that is cut short tells how many work requests were accepted, so that the
 // caller can go on from there.
 //

@@ -15,11 +15,12 @@ import (
 	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/dl"
+	"github.com/goverbs/goverbs/internal/scripted"
 )
 
 // extended is a provider of testdata/extended.c.
 type extended struct {
-	scripted
+	scripted.Object
 }
 
 var extendedLibraries sync.Map // by name
@@ -46,9 +47,9 @@ func newExtendedOf(t testing.TB, name string) *extended {
 		require.NoError(t, err)
 		library, _ = extendedLibraries.LoadOrStore(name, opened)
 	}
-	e := &extended{scripted{t: t, library: library.(*dl.Library)}}
-	e.c, _ = dl.Call(e.symbol("extended_new"))
-	require.NotZero(t, e.c)
+	e := &extended{scripted.Object{T: t, Library: library.(*dl.Library)}}
+	e.C, _ = dl.Call(e.Symbol("extended_new"))
+	require.NotZero(t, e.C)
 	return e
 }
 
@@ -63,12 +64,12 @@ const (
 // qp makes queue pair i, with the operations and something to trap on in the place
 // of others, or with nothing there.
 func (e *extended) qp(i int, kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, poison bool, cq *ibv.CQEx) *ibv.QPEx {
-	e.t.Helper()
+	e.T.Helper()
 	trap := uintptr(0)
 	if poison {
 		trap = 1
 	}
-	ex := e.call("extended_qp", uintptr(i), uintptr(kind), uintptr(ops), trap, uintptr(unsafe.Pointer(cq)))
+	ex := e.Call("extended_qp", uintptr(i), uintptr(kind), uintptr(ops), trap, uintptr(unsafe.Pointer(cq)))
 	atomicWrite, flush := uintptr(0), uintptr(0)
 	if ops&ibv.QPExWithAtomicWrite != 0 {
 		atomicWrite = unsafe.Offsetof(ibv.QPEx{}.WRAtomicWrite)
@@ -76,18 +77,18 @@ func (e *extended) qp(i int, kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, pois
 	if ops&ibv.QPExWithFlush != 0 {
 		flush = unsafe.Offsetof(ibv.QPEx{}.WRFlush)
 	}
-	dl.Call(e.symbol("extended_later"), ex, atomicWrite, flush)
+	dl.Call(e.Symbol("extended_later"), ex, atomicWrite, flush)
 	return clib.At[ibv.QPEx](ex)
 }
 
 // cq makes completion queue i.
 func (e *extended) cq(i int, flags ibv.CreateCQWCFlags, old bool) *ibv.CQEx {
-	e.t.Helper()
+	e.T.Helper()
 	asOld := uintptr(0)
 	if old {
 		asOld = 1
 	}
-	return clib.At[ibv.CQEx](e.call("extended_cq", uintptr(i), uintptr(flags), asOld))
+	return clib.At[ibv.CQEx](e.Call("extended_cq", uintptr(i), uintptr(flags), asOld))
 }
 
 // extendedScript is what the provider is to do from now on.
@@ -100,12 +101,12 @@ type extendedScript struct {
 }
 
 func (e *extended) play(s extendedScript) {
-	e.t.Helper()
+	e.T.Helper()
 	loop := uintptr(0)
 	if s.loop {
 		loop = 1
 	}
-	e.call("extended_script", uintptr(s.result), uintptr(s.errno), uintptr(s.startResult), uintptr(s.nextResult), loop)
+	e.Call("extended_script", uintptr(s.result), uintptr(s.errno), uintptr(s.startResult), uintptr(s.nextResult), loop)
 }
 
 // event is a call as C has seen it.
@@ -120,16 +121,16 @@ type event struct {
 // events are the calls since the last script, and none of them has left a lock
 // behind.
 func (e *extended) events() (events []event) {
-	e.t.Helper()
-	require.Zero(e.t, e.call("extended_locked"))
-	for i := range int(e.call("extended_events")) {
+	e.T.Helper()
+	require.Zero(e.T, e.Call("extended_locked"))
+	for i := range int(e.Call("extended_events")) {
 		c := clib.At[struct {
 			name               [32]byte
 			wrID, flags, nargs uint64
 			args               [5]uint64
 			nbytes             uint64
 			bytes              [128]byte
-		}](e.call("extended_event", uintptr(i)))
+		}](e.Call("extended_event", uintptr(i)))
 		name := c.name[:]
 		for k, b := range name {
 			if b == 0 {
@@ -151,7 +152,7 @@ func (e *extended) events() (events []event) {
 
 // names are the events' alone.
 func (e *extended) names() (names []string) {
-	e.t.Helper()
+	e.T.Helper()
 	for _, ev := range e.events() {
 		names = append(names, ev.name)
 	}

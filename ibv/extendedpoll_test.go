@@ -14,6 +14,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/scripted"
 )
 
 // allFlags is all that a completion queue can be created with.
@@ -70,10 +71,10 @@ func TestExtendedPoll(t *testing.T) {
 	for _, fields := range sets {
 		for _, tt := range []struct{ room, there int }{{4, 0}, {4, 3}, {4, 4}, {3, 4}, {1, 2}} {
 			t.Run(fmt.Sprintf("%#x/%d of %d", uint32(fields), tt.room, tt.there), func(t *testing.T) {
-				e := &extended{scripted{t: t, library: e.library, c: e.c}}
+				e := &extended{scripted.Object{T: t, Library: e.Library, C: e.C}}
 				created := ibv.CreateCQWCFlags(fields &^ (ibv.WCFieldOpcode | ibv.WCFieldWCFlags))
 				p := newExtendedPoll(t, e.cq(0, created, false), fields)
-				e.call("extended_give", 0, uintptr(tt.there), 5, 0)
+				e.Call("extended_give", 0, uintptr(tt.there), 5, 0)
 				e.play(extendedScript{errno: syscall.EIO})
 				wcs := make([]ibv.ExtendedWC, tt.room+1)
 				n, err := p.Poll(wcs[:tt.room])
@@ -110,7 +111,7 @@ func TestExtendedPoll(t *testing.T) {
 					want = append(want, "end_poll")
 				}
 				require.Equal(t, readsSorted(want), readsSorted(e.names()))
-				require.EqualValues(t, tt.there-n, e.call("extended_cq_left", 0))
+				require.EqualValues(t, tt.there-n, e.Call("extended_cq_left", 0))
 			})
 		}
 	}
@@ -136,7 +137,7 @@ func readsSorted(calls []string) []string {
 func TestExtendedPollOfFailures(t *testing.T) {
 	e := newExtended(t)
 	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields)
-	e.call("extended_give", 0, 3, 0, 1) // the last one fails
+	e.Call("extended_give", 0, 3, 0, 1) // the last one fails
 	e.play(extendedScript{})
 	wcs := make([]ibv.ExtendedWC, 3)
 	n, err := p.Poll(wcs)
@@ -159,7 +160,7 @@ func TestExtendedPollOfFailuresWithoutQueuePair(t *testing.T) {
 	p := newExtendedPoll(t, e.cq(0, allFlags&^ibv.WCExWithQPNum, false), allFields&^ibv.WCFieldQPNum)
 	wcs := make([]ibv.ExtendedWC, 1)
 	for first := range uintptr(3) { // the last one fails
-		e.call("extended_give", 0, 1, first, 1)
+		e.Call("extended_give", 0, 1, first, 1)
 		e.play(extendedScript{})
 		n, err := p.Poll(wcs)
 		require.NoError(t, err)
@@ -213,7 +214,7 @@ func TestExtendedPollFails(t *testing.T) {
 	} {
 		for _, atStart := range []bool{true, false} {
 			p := newExtendedPoll(t, e.cq(0, allFlags, false), ibv.WCFieldByteLen)
-			e.call("extended_give", 0, 4, 0, 0)
+			e.Call("extended_give", 0, 4, 0, 0)
 			wcs := make([]ibv.ExtendedWC, 3)
 			s, names, got := extendedScript{errno: tt.errno}, []string{"start_poll"}, 0
 			if atStart {
@@ -249,7 +250,7 @@ func TestExtendedPollNamesTheFailedQP(t *testing.T) {
 	for _, fields := range []ibv.WCFields{0, ibv.WCFieldByteLen, allFields} {
 		e := newExtended(t)
 		p := newExtendedPoll(t, e.cq(0, allFlags, false), fields)
-		e.call("extended_give", 0, 3, 0, 1) // the last one fails
+		e.Call("extended_give", 0, 3, 0, 1) // the last one fails
 		e.play(extendedScript{})
 		wcs := make([]ibv.ExtendedWC, 3)
 		n, err := p.Poll(wcs)
@@ -273,7 +274,7 @@ func TestExtendedPollZero(t *testing.T) {
 func TestExtendedPollWithoutRoom(t *testing.T) {
 	e := newExtended(t)
 	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields)
-	e.call("extended_give", 0, 1, 0, 0)
+	e.Call("extended_give", 0, 1, 0, 0)
 	e.play(extendedScript{})
 	for _, wcs := range [][]ibv.ExtendedWC{nil, {}} {
 		n, err := p.Poll(wcs)
@@ -290,7 +291,7 @@ func TestExtendedPollWithoutRoom(t *testing.T) {
 func TestExtendedPollOfMany(t *testing.T) {
 	e := newExtended(t)
 	p := newExtendedPoll(t, e.cq(0, allFlags, false), ibv.WCFieldByteLen)
-	e.call("extended_give", 0, 1000, 0, 0)
+	e.Call("extended_give", 0, 1000, 0, 0)
 	e.play(extendedScript{})
 	wcs := make([]ibv.ExtendedWC, 1500)
 	n, err := p.Poll(wcs)
@@ -314,7 +315,7 @@ func TestExtendedPollOnOldSoftRoCE(t *testing.T) {
 		e := newExtendedOf(t, file)
 		p := newExtendedPoll(t, e.cq(0, allFlags, true), ibv.WCFieldByteLen)
 		for first := range uintptr(3) {
-			e.call("extended_give", 0, 3, first, 0)
+			e.Call("extended_give", 0, 3, first, 0)
 			e.play(extendedScript{})
 			wcs := make([]ibv.ExtendedWC, 4)
 			n, err := p.Poll(wcs)
@@ -330,7 +331,7 @@ func TestExtendedPollOnOldSoftRoCE(t *testing.T) {
 			n, err = p.Poll(wcs[:2])
 			require.NoError(t, err)
 			require.Zero(t, n)
-			require.Zero(t, e.call("extended_locked"))
+			require.Zero(t, e.Call("extended_locked"))
 		}
 		e.play(extendedScript{startResult: -1, errno: syscall.ENOMEM})
 		_, err := p.Poll(make([]ibv.ExtendedWC, 4))
@@ -346,7 +347,7 @@ func TestNoAllocationsForExtendedPolls(t *testing.T) {
 	p := newExtendedPoll(t, e.cq(0, allFlags, false), allFields)
 	wcs := make([]ibv.ExtendedWC, 8)
 	e.play(extendedScript{loop: true})
-	e.call("extended_give", 0, 1000, 0, 0)
+	e.Call("extended_give", 0, 1000, 0, 0)
 	var n int
 	var err error
 	require.Zero(t, testing.AllocsPerRun(100, func() { n, err = p.Poll(wcs) }))

@@ -23,7 +23,7 @@ func TestRacesOfExtendedAreSeen(t *testing.T) {
 	post, poll := func() { _, _ = b.Post() }, func() { _, _ = p.Poll(wcs) }
 	requireSeen(t, func() {
 		e.play(extendedScript{loop: true})
-		e.call("extended_give", 0, 8, 0, 0)
+		e.Call("extended_give", 0, 8, 0, 0)
 	}, map[string]func(){
 		"two post a batch":            both(post, post),
 		"a batch is set while posted": both(post, func() { _ = b.SetWRID(1, 2) }),

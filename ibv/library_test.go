@@ -45,8 +45,8 @@ func TestQueryPort(t *testing.T) {
 			{-1, syscall.ENOMEM, syscall.ENOMEM},
 			{-1, 0, syscall.EIO},
 		} {
-			p.play(script{result: tt.result, errno: tt.errno})
-			_, err := p.context.QueryPort(7)
+			p.Play(script{Result: tt.result, Errno: tt.errno})
+			_, err := p.Context.QueryPort(7)
 			require.ErrorIs(t, err, tt.want)
 			require.ErrorContains(t, err, "query port 7 on scripted0")
 			if tt.want == syscall.EIO { // which nobody has said
@@ -55,15 +55,15 @@ func TestQueryPort(t *testing.T) {
 			}
 		}
 	})
-	p.play(script{})
-	attr, err := p.context.QueryPort(2)
+	p.Play(script{})
+	attr, err := p.Context.QueryPort(2)
 	require.NoError(t, err)
 	requirePort(t, attr)
 	require.EqualValues(t, 0x7172, attr.PortCapFlags2)
-	require.Equal(t, 1, p.saw(calls))
-	require.Equal(t, 2, p.saw(port))
-	require.EqualValues(t, unsafe.Sizeof(attr), p.saw(attrLength))
-	require.GreaterOrEqual(t, p.saw(attrLength), int(p.call("provider_port_attr_size")), "Go may know more of the struct than the header, but not less")
+	require.Equal(t, 1, p.Saw(calls))
+	require.Equal(t, 2, p.Saw(port))
+	require.EqualValues(t, unsafe.Sizeof(attr), p.Saw(attrLength))
+	require.GreaterOrEqual(t, p.Saw(attrLength), int(p.Call("provider_port_attr_size")), "Go may know more of the struct than the header, but not less")
 }
 
 // A library that is older than the operation has other things where it would
@@ -77,23 +77,23 @@ func TestQueryPortOfOldLibrary(t *testing.T) {
 		"not extended":      providerOf(t, library, plainContext),
 		"without operation": providerOf(t, library, wholeContext),
 	}
-	contexts["without operation"].call("provider_no_query_port")
+	contexts["without operation"].Call("provider_no_query_port")
 	for name, symbol := range map[string]string{"ends before": "provider_short_size", "nothing but a context": "provider_smallest_size"} {
-		size := contexts["not extended"].call(symbol)
+		size := contexts["not extended"].Call(symbol)
 		contexts[name] = providerOf(t, library, int(size))
 	}
 	for name, p := range contexts {
 		t.Run(name, func(t *testing.T) {
-			p.play(script{})
-			attr, err := p.context.QueryPort(2)
+			p.Play(script{})
+			attr, err := p.Context.QueryPort(2)
 			require.NoError(t, err)
 			requirePort(t, attr)
 			require.Zero(t, attr.PortCapFlags2, "not known to the library")
-			require.Equal(t, 1, p.saw(calls))
-			require.Equal(t, 2, p.saw(port))
+			require.Equal(t, 1, p.Saw(calls))
+			require.Equal(t, 2, p.Saw(port))
 
-			p.play(script{result: int32(syscall.EINVAL)})
-			_, err = p.context.QueryPort(9)
+			p.Play(script{Result: int32(syscall.EINVAL)})
+			_, err = p.Context.QueryPort(9)
 			require.ErrorIs(t, err, syscall.EINVAL)
 		})
 	}
@@ -131,15 +131,15 @@ func TestMissingFunctions(t *testing.T) {
 		return
 	}
 	p := providerOf(t, library, wholeContext)
-	_, err := p.context.QueryGIDEntry(1, 3)
+	_, err := p.Context.QueryGIDEntry(1, 3)
 	requireNotSupported(t, err, "query entry 3 of the GIDs of port 1 on scripted0", "_ibv_query_gid_ex", library)
-	_, err = p.context.QueryGID(1, 3)
+	_, err = p.Context.QueryGID(1, 3)
 	requireNotSupported(t, err, "query GID 3 of port 1 on scripted0", "ibv_query_gid", library)
-	_, err = p.context.AllocPD()
+	_, err = p.Context.AllocPD()
 	requireNotSupported(t, err, "allocate protection domain on scripted0", "ibv_alloc_pd", library)
-	_, err = p.context.CreateCQ(1)
+	_, err = p.Context.CreateCQ(1)
 	requireNotSupported(t, err, "create completion queue on scripted0", "ibv_create_cq", library)
-	err = p.qp.Modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
+	err = p.QP.Modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
 	requireNotSupported(t, err, "move queue pair 0x11 (QPType(0), in IBV_QPS_RESET) to IBV_QPS_ERR (IBV_QP_STATE) on scripted0", "ibv_modify_qp", library)
 }
 
@@ -160,10 +160,10 @@ func TestOpenInOldLibrary(t *testing.T) {
 	}
 	p := providerOf(t, library, wholeContext)
 	devices := func(n int) {
-		dl.Call(p.symbol("library_devices"), uintptr(n))
+		dl.Call(p.Symbol("library_devices"), uintptr(n))
 	}
 	requireNothingOut := func(t *testing.T) {
-		out, _ := dl.Call(p.symbol("library_out"))
+		out, _ := dl.Call(p.Symbol("library_out"))
 		require.Zero(t, int32(out), "lists and devices must be given back")
 	}
 

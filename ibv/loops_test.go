@@ -32,39 +32,39 @@ func TestLoopsLetTheCollectorRun(t *testing.T) {
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
 	wcs := make([]ibv.WC, 4)
 	picked := []int{2, 0}
-	bound, boundSRQ, boundSend, poller := p.qp.RecvPoster(), p.srq.RecvPoster(), p.qp.SendPoster(), p.cq.Poller()
-	attached := p.srqQP.RecvPoster()
-	for _, s := range []script{{room: all}, {result: 12, bad: element}} {
-		p.play(s)
+	bound, boundSRQ, boundSend, poller := p.QP.RecvPoster(), p.SRQ.RecvPoster(), p.QP.SendPoster(), p.CQ.Poller()
+	attached := p.SRQQP.RecvPoster()
+	for _, s := range []script{{Room: all}, {Result: 12, Bad: element}} {
+		p.Play(s)
 		for name, loop := range map[string]func(stop *atomic.Bool){
 			"RecvChain.Post": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = recv.Post(p.qp)
+					_, _ = recv.Post(p.QP)
 				}
 			},
 			"RecvChain.Post with an SRQ": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = recv.Post(p.srqQP)
+					_, _ = recv.Post(p.SRQQP)
 				}
 			},
 			"RecvChain.PostSRQ": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = recv.PostSRQ(p.srq)
+					_, _ = recv.PostSRQ(p.SRQ)
 				}
 			},
 			"SendChain.Post": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = send.Post(p.qp)
+					_, _ = send.Post(p.QP)
 				}
 			},
 			"SendChain.PostRange": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = send.PostRange(p.qp, 1, 3)
+					_, _ = send.PostRange(p.QP, 1, 3)
 				}
 			},
 			"RecvChain.PostPicked": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = recv.PostPicked(p.qp, picked)
+					_, _ = recv.PostPicked(p.QP, picked)
 				}
 			},
 			"RecvPoster.Post": func(stop *atomic.Bool) {
@@ -99,22 +99,22 @@ func TestLoopsLetTheCollectorRun(t *testing.T) {
 			},
 			"QP.PostRecv": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = p.qp.PostRecv(recv.WR(0))
+					_, _ = p.QP.PostRecv(recv.WR(0))
 				}
 			},
 			"QP.PostSend of nothing": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = p.qp.PostSend(nil)
+					_, _ = p.QP.PostSend(nil)
 				}
 			},
 			"CQ.Poll": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = p.cq.Poll(wcs)
+					_, _ = p.CQ.Poll(wcs)
 				}
 			},
 			"CQ.Poll without room": func(stop *atomic.Bool) {
 				for !stop.Load() {
-					_, _ = p.cq.Poll(nil)
+					_, _ = p.CQ.Poll(nil)
 				}
 			},
 		} {

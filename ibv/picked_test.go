@@ -15,9 +15,9 @@ import (
 // them.
 func pickers(p *provider, recv *ibv.RecvChain, send *ibv.SendChain) map[string]func(picked ...int) (int, error) {
 	return map[string]func(picked ...int) (int, error){
-		"post receive":        func(picked ...int) (int, error) { return recv.PostPicked(p.qp, picked) },
-		"post shared receive": func(picked ...int) (int, error) { return recv.PostPicked(p.srq, picked) },
-		"post send":           func(picked ...int) (int, error) { return send.PostPicked(p.qp, picked) },
+		"post receive":        func(picked ...int) (int, error) { return recv.PostPicked(p.QP, picked) },
+		"post shared receive": func(picked ...int) (int, error) { return recv.PostPicked(p.SRQ, picked) },
+		"post send":           func(picked ...int) (int, error) { return send.PostPicked(p.QP, picked) },
 	}
 }
 
@@ -31,13 +31,13 @@ func TestPostPickedInEveryOrder(t *testing.T) {
 		var try func(picked []int)
 		try = func(picked []int) {
 			if len(picked) > 0 {
-				p.play(script{room: all})
+				p.Play(script{Room: all})
 				took, err := post(picked...)
 				require.NoError(t, err, op)
 				require.Equal(t, len(picked), took)
-				require.Equal(t, len(picked), p.saw(accepted))
+				require.Equal(t, len(picked), p.Saw(accepted))
 				for k, i := range picked {
-					require.EqualValues(t, firstID+i, p.sawWR(k).wrID)
+					require.EqualValues(t, firstID+i, p.SawWR(k).WRID)
 				}
 				requireWhole(t, recv, send)
 			}
@@ -55,7 +55,7 @@ func TestPostPickedInEveryOrder(t *testing.T) {
 func TestPostPickedWrongly(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	for op, post := range pickers(p, recv, send) {
 		for _, picked := range [][]int{{-1}, {4}, {math.MaxInt}, {math.MinInt}, {0, 0}, {3, 3}, {3, 2, 1, 3}, {0, 1, 2, 3, 4}, {0, 1, 2, 3, 0}, {2, 4}, {1, -1, 1}} {
 			accepted, err := post(picked...)
@@ -65,7 +65,7 @@ func TestPostPickedWrongly(t *testing.T) {
 			requireWhole(t, recv, send)
 		}
 	}
-	require.Zero(t, p.saw(calls), "the provider must not be asked")
+	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
 
 // A work request of the chain that was not picked was not refused either.
@@ -73,18 +73,18 @@ func TestPostPickedAndTheRestOfTheChain(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 5, 0), sendChain(t, 5, 0)
 	for op, post := range pickers(p, recv, send) {
-		p.play(script{room: all})
+		p.Play(script{Room: all})
 		_, err := post(0, 1)
 		require.NoError(t, err)
-		p.play(script{result: int32(syscall.EINVAL), bad: stale})
+		p.Play(script{Result: int32(syscall.EINVAL), Bad: stale})
 		accepted, err := post(4, 2)
 		require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, op)
 		require.Equal(t, unknown, accepted)
 
-		p.play(script{room: all})
+		p.Play(script{Room: all})
 		_, err = post(0, 1)
 		require.NoError(t, err)
-		p.play(script{room: all, bad: stale})
+		p.Play(script{Room: all, Bad: stale})
 		accepted, err = post(4, 2)
 		require.NoError(t, err, op)
 		require.Equal(t, 2, accepted)

@@ -18,15 +18,15 @@ func TestPoll(t *testing.T) {
 	for _, tt := range []struct{ room, completions, want int }{
 		{1, 0, 0}, {4, 0, 0}, {4, 3, 3}, {4, 4, 4}, {4, 9, 4}, {1, 1, 1},
 	} {
-		p.play(script{completions: tt.completions, errno: syscall.EIO})
+		p.Play(script{Completions: tt.completions, Errno: syscall.EIO})
 		wcs := make([]ibv.WC, tt.room)
-		n, err := p.cq.Poll(wcs)
+		n, err := p.CQ.Poll(wcs)
 		require.NoError(t, err)
 		require.Equal(t, tt.want, n)
-		require.Equal(t, 1, p.saw(calls))
-		require.Equal(t, tt.room, p.saw(polled))
-		require.EqualValues(t, addressOf(p.cq), p.saw(theObject))
-		require.Equal(t, ccall.Direct(), addressOf(&wcs[0]) == uint64(p.saw(theList)), "no copy but on the portable way")
+		require.Equal(t, 1, p.Saw(calls))
+		require.Equal(t, tt.room, p.Saw(polled))
+		require.EqualValues(t, addressOf(p.CQ), p.Saw(theObject))
+		require.Equal(t, ccall.Direct(), addressOf(&wcs[0]) == uint64(p.Saw(theList)), "no copy but on the portable way")
 		for i := range wcs {
 			want := ibv.WC{}
 			if i < n {
@@ -54,13 +54,13 @@ func TestPoll(t *testing.T) {
 
 func TestPollWithoutRoom(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{completions: 3, result: -1})
+	p.Play(script{Completions: 3, Result: -1})
 	for _, wcs := range [][]ibv.WC{nil, {}} {
-		n, err := p.cq.Poll(wcs)
+		n, err := p.CQ.Poll(wcs)
 		require.NoError(t, err)
 		require.Zero(t, n)
 	}
-	require.Zero(t, p.saw(calls), "the provider must not be asked")
+	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
 
 func TestPollFails(t *testing.T) {
@@ -77,8 +77,8 @@ func TestPollFails(t *testing.T) {
 		{-int32(syscall.EINVAL), 0, syscall.EIO},
 		{math.MinInt32, 0, syscall.EIO},
 	} {
-		p.play(script{result: tt.result, errno: tt.errno})
-		n, err := p.cq.Poll(make([]ibv.WC, 2))
+		p.Play(script{Result: tt.result, Errno: tt.errno})
+		n, err := p.CQ.Poll(make([]ibv.WC, 2))
 		require.Zero(t, n)
 		require.ErrorIs(t, err, tt.want)
 		require.ErrorContains(t, err, "poll completion queue on scripted0")
@@ -92,9 +92,9 @@ func TestPollFails(t *testing.T) {
 // and what there was room for is there.
 func TestPollReturnsMoreThanAsked(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{result: 9})
+	p.Play(script{Result: 9})
 	wcs := make([]ibv.WC, 4)
-	n, err := p.cq.Poll(wcs)
+	n, err := p.CQ.Poll(wcs)
 	require.Equal(t, 4, n)
 	require.ErrorIs(t, err, syscall.EIO)
 	require.ErrorContains(t, err, "9 completions where 4 were asked for")

@@ -15,7 +15,7 @@ import (
 // compiler makes other code of it.
 func TestPollOntoStacksThatMove(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{completions: 4})
+	p.Play(script{Completions: 4})
 	var stop atomic.Bool
 	collected := make(chan struct{})
 	go func() {
@@ -24,11 +24,11 @@ func TestPollOntoStacksThatMove(t *testing.T) {
 			runtime.GC()
 		}
 	}()
-	poller := p.cq.Poller()
+	poller := p.CQ.Poller()
 	lost := 0
 	for i := range 600 {
 		done := make(chan int)
-		go func() { done <- pollBelow(p.cq, nil, i%97, 5+i%40) }() // a new goroutine has a small stack
+		go func() { done <- pollBelow(p.CQ, nil, i%97, 5+i%40) }() // a new goroutine has a small stack
 		lost += <-done
 		go func() { done <- pollBelow(nil, &poller, i%97, 5+i%40) }()
 		lost += <-done

@@ -33,85 +33,85 @@ type posted struct {
 
 var forms = []form{
 	{"QP.PostRecv", "post receive", func(t testing.TB, p *provider, n int) posted {
-		return recvList(t, n, p.qp, p.qp.PostRecv)
+		return recvList(t, n, p.QP, p.QP.PostRecv)
 	}},
 	{"SRQ.PostRecv", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		return recvList(t, n, p.srq, p.srq.PostRecv)
+		return recvList(t, n, p.SRQ, p.SRQ.PostRecv)
 	}},
 	{"QP.PostSend", "post send", func(t testing.TB, p *provider, n int) posted {
-		return sendList(t, n, p.qp, p.qp.PostSend)
+		return sendList(t, n, p.QP, p.QP.PostSend)
 	}},
 	{"QP.PostSend with an SRQ", "post send", func(t testing.TB, p *provider, n int) posted {
-		return sendList(t, n, p.srqQP, p.srqQP.PostSend)
+		return sendList(t, n, p.SRQQP, p.SRQQP.PostSend)
 	}},
 	{"RecvChain.Post", "post receive", func(t testing.TB, p *provider, n int) posted {
 		c := recvChain(t, n, 0)
-		return recvPosted(t, c, p.qp, 0, n, func() (int, error) { return c.Post(p.qp) })
+		return recvPosted(t, c, p.QP, 0, n, func() (int, error) { return c.Post(p.QP) })
 	}},
 	{"RecvChain.PostRange", "post receive", func(t testing.TB, p *provider, n int) posted {
 		c := recvChain(t, n+5, 2)
-		return recvPosted(t, c, p.qp, 2, n+5, func() (int, error) { return c.PostRange(p.qp, 2, 2+n) })
+		return recvPosted(t, c, p.QP, 2, n+5, func() (int, error) { return c.PostRange(p.QP, 2, 2+n) })
 	}},
 	{"RecvChain.PostSRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
 		c := recvChain(t, n, 0)
-		return recvPosted(t, c, p.srq, 0, n, func() (int, error) { return c.PostSRQ(p.srq) })
+		return recvPosted(t, c, p.SRQ, 0, n, func() (int, error) { return c.PostSRQ(p.SRQ) })
 	}},
 	{"RecvChain.PostRange to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
 		c := recvChain(t, n+5, 2)
-		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return c.PostRange(p.srq, 2, 2+n) })
+		return recvPosted(t, c, p.SRQ, 2, n+5, func() (int, error) { return c.PostRange(p.SRQ, 2, 2+n) })
 	}},
 	{"SendChain.Post", "post send", func(t testing.TB, p *provider, n int) posted {
 		c := sendChain(t, n, 0)
-		return sendPosted(t, c, p.qp, 0, n, func() (int, error) { return c.Post(p.qp) })
+		return sendPosted(t, c, p.QP, 0, n, func() (int, error) { return c.Post(p.QP) })
 	}},
 	{"SendChain.PostRange", "post send", func(t testing.TB, p *provider, n int) posted {
 		c := sendChain(t, n+5, 2)
-		return sendPosted(t, c, p.srqQP, 2, n+5, func() (int, error) { return c.PostRange(p.srqQP, 2, 2+n) })
+		return sendPosted(t, c, p.SRQQP, 2, n+5, func() (int, error) { return c.PostRange(p.SRQQP, 2, 2+n) })
 	}},
 	{"QP.RecvPoster", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n, 0), p.qp.RecvPoster()
-		return recvPosted(t, c, p.qp, 0, n, func() (int, error) { return poster.Post(c) })
+		c, poster := recvChain(t, n, 0), p.QP.RecvPoster()
+		return recvPosted(t, c, p.QP, 0, n, func() (int, error) { return poster.Post(c) })
 	}},
 	{"QP.RecvPoster of a range", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n+5, 2), p.qp.RecvPoster()
-		return recvPosted(t, c, p.qp, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+		c, poster := recvChain(t, n+5, 2), p.QP.RecvPoster()
+		return recvPosted(t, c, p.QP, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
 	}},
 	{"SRQ.RecvPoster", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n, 0), p.srq.RecvPoster()
-		return recvPosted(t, c, p.srq, 0, n, func() (int, error) { return poster.Post(c) })
+		c, poster := recvChain(t, n, 0), p.SRQ.RecvPoster()
+		return recvPosted(t, c, p.SRQ, 0, n, func() (int, error) { return poster.Post(c) })
 	}},
 	{"SRQ.RecvPoster of a range", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n+5, 2), p.srq.RecvPoster()
-		return recvPosted(t, c, p.srq, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+		c, poster := recvChain(t, n+5, 2), p.SRQ.RecvPoster()
+		return recvPosted(t, c, p.SRQ, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
 	}},
 	{"QP.SendPoster", "post send", func(t testing.TB, p *provider, n int) posted {
-		c, poster := sendChain(t, n, 0), p.srqQP.SendPoster()
-		return sendPosted(t, c, p.srqQP, 0, n, func() (int, error) { return poster.Post(c) })
+		c, poster := sendChain(t, n, 0), p.SRQQP.SendPoster()
+		return sendPosted(t, c, p.SRQQP, 0, n, func() (int, error) { return poster.Post(c) })
 	}},
 	{"QP.SendPoster of a range", "post send", func(t testing.TB, p *provider, n int) posted {
-		c, poster := sendChain(t, n+5, 2), p.qp.SendPoster()
-		return sendPosted(t, c, p.qp, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
+		c, poster := sendChain(t, n+5, 2), p.QP.SendPoster()
+		return sendPosted(t, c, p.QP, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
 	}},
 	{"RecvChain.PostPicked", "post receive", func(t testing.TB, p *provider, n int) posted {
 		c, picks := recvChain(t, n+5, 0), pick(n)
 		for k, i := range picks {
 			c.WR(i).WRID = uint64(firstID + k)
 		}
-		return recvPosted(t, c, p.qp, picks[0], n+5, func() (int, error) { return c.PostPicked(p.qp, picks) })
+		return recvPosted(t, c, p.QP, picks[0], n+5, func() (int, error) { return c.PostPicked(p.QP, picks) })
 	}},
 	{"RecvChain.PostPicked to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
 		c, picks := recvChain(t, n+5, 0), pick(n)
 		for k, i := range picks {
 			c.WR(i).WRID = uint64(firstID + k)
 		}
-		return recvPosted(t, c, p.srq, picks[0], n+5, func() (int, error) { return c.PostPicked(p.srq, picks) })
+		return recvPosted(t, c, p.SRQ, picks[0], n+5, func() (int, error) { return c.PostPicked(p.SRQ, picks) })
 	}},
 	{"SendChain.PostPicked", "post send", func(t testing.TB, p *provider, n int) posted {
 		c, picks := sendChain(t, n+5, 0), pick(n)
 		for k, i := range picks {
 			c.WR(i).WRID = uint64(firstID + k)
 		}
-		return sendPosted(t, c, p.qp, picks[0], n+5, func() (int, error) { return c.PostPicked(p.qp, picks) })
+		return sendPosted(t, c, p.QP, picks[0], n+5, func() (int, error) { return c.PostPicked(p.QP, picks) })
 	}},
 }
 
@@ -245,10 +245,7 @@ func sendPosted(t testing.TB, c *ibv.SendChain, object any, first, whole int, po
 // listLength is how many work requests are posted where nothing else is said.
 const listLength = 4
 
-const (
-	all     = -1 // for script.room
-	unknown = -1 // for how many were accepted
-)
+const unknown = -1 // for how many were accepted
 
 // outcome is a way for a provider to answer, and what it means.
 type outcome struct {
@@ -263,12 +260,12 @@ type outcome struct {
 func outcomes() []outcome {
 	const n = listLength
 	list := []outcome{
-		{"success, bad_wr untouched", script{room: all}, n, 0, false},
-		{"success, bad_wr NULL", script{room: all, bad: null}, n, 0, false},
-		{"success, bad_wr outside the list", script{room: all, bad: outside}, n, 0, false},
-		{"success, bad_wr within a work request", script{room: all, bad: inside, badIndex: 1}, n, 0, false},
-		{"success, bad_wr stale", script{room: all, bad: stale}, n, 0, false},
-		{"success, errno left over", script{room: all, errno: syscall.EIO}, n, 0, false},
+		{"success, bad_wr untouched", script{Room: all}, n, 0, false},
+		{"success, bad_wr NULL", script{Room: all, Bad: null}, n, 0, false},
+		{"success, bad_wr outside the list", script{Room: all, Bad: outside}, n, 0, false},
+		{"success, bad_wr within a work request", script{Room: all, Bad: inside, BadIndex: 1}, n, 0, false},
+		{"success, bad_wr stale", script{Room: all, Bad: stale}, n, 0, false},
+		{"success, errno left over", script{Room: all, Errno: syscall.EIO}, n, 0, false},
 	}
 	// A queue pair that is in the wrong state, or a doorbell that failed, is
 	// refused without a word on the work request.
@@ -278,17 +275,17 @@ func outcomes() []outcome {
 	}{{"untouched", untouched}, {"NULL", null}, {"outside the list", outside}, {"within a work request", inside}, {"stale", stale}} {
 		for _, result := range refusals {
 			list = append(list, outcome{result.name + ", bad_wr " + bad.name,
-				script{room: 2, result: result.result, errno: result.left, bad: bad.bad, badIndex: 1}, unknown, result.errno, false})
+				script{Room: 2, Result: result.result, Errno: result.left, Bad: bad.bad, BadIndex: 1}, unknown, result.errno, false})
 		}
 	}
 	for _, k := range []int{0, 1, n - 1} {
 		for _, result := range refusals {
 			list = append(list, outcome{fmt.Sprintf("%s at work request %d", result.name, k),
-				script{room: k, result: result.result, errno: result.left, bad: element, badIndex: k}, k, result.errno, false})
+				script{Room: k, Result: result.result, Errno: result.left, Bad: element, BadIndex: k}, k, result.errno, false})
 		}
 		// siw's doorbell overwrites the refusal.
 		list = append(list, outcome{fmt.Sprintf("0 at work request %d", k),
-			script{room: k, errno: syscall.EIO, bad: element, badIndex: k}, k, syscall.ENOMEM, true})
+			script{Room: k, Errno: syscall.EIO, Bad: element, BadIndex: k}, k, syscall.ENOMEM, true})
 	}
 	return list
 }
@@ -321,39 +318,39 @@ func TestPost(t *testing.T) {
 		for _, o := range outcomes() {
 			t.Run(f.name+"/"+o.name, func(t *testing.T) {
 				p := *p
-				p.t = t
-				p.play(script{room: all})
+				p.T = t
+				p.Play(script{Room: all})
 				previous := f.list(t, &p, 3)
 				n, err := previous.post()
 				require.NoError(t, err)
 				require.Equal(t, 3, n)
 
 				list := f.list(t, &p, listLength)
-				p.play(o.script)
+				p.Play(o.script)
 				got, err := list.post()
 				list.check()
 				require.Equal(t, o.accepted, got)
 				requirePostError(t, err, f.op, o)
 
 				took := listLength
-				if o.script.room != all {
-					took = o.script.room
+				if o.script.Room != all {
+					took = o.script.Room
 				}
-				require.Equal(t, 1, p.saw(calls), "one call for one post")
-				require.Equal(t, took, p.saw(accepted), "the provider must see the list as it is")
-				require.Zero(t, p.saw(badBefore), "the out-slot must be clear before the call")
-				require.Equal(t, pointerOf(list.object), uintptr(p.saw(theObject)))
+				require.Equal(t, 1, p.Saw(calls), "one call for one post")
+				require.Equal(t, took, p.Saw(accepted), "the provider must see the list as it is")
+				require.Zero(t, p.Saw(badBefore), "the out-slot must be clear before the call")
+				require.Equal(t, pointerOf(list.object), uintptr(p.Saw(theObject)))
 				for i := range took {
-					require.EqualValues(t, firstID+i, p.sawWR(i).wrID)
+					require.EqualValues(t, firstID+i, p.SawWR(i).WRID)
 				}
 				if took > 0 {
-					require.Equal(t, list.first, p.sawWR(0).address, "no copy")
+					require.Equal(t, list.first, p.SawWR(0).Address, "no copy")
 				}
-				if o.script.room == all {
-					require.Zero(t, p.sawWR(listLength-1).next, "the list must end")
+				if o.script.Room == all {
+					require.Zero(t, p.SawWR(listLength-1).Next, "the list must end")
 				}
 				// Going on from there posts the rest of a chain, which is whole.
-				p.play(script{room: all})
+				p.Play(script{Room: all})
 				again, err := list.post()
 				require.NoError(t, err)
 				require.Equal(t, listLength, again)
@@ -372,7 +369,7 @@ func requirePostError(t *testing.T, err error, op string, o outcome) {
 	require.ErrorIs(t, err, o.errno)
 	var post *ibv.PostError
 	require.True(t, errors.As(err, &post))
-	require.Equal(t, &ibv.PostError{Op: op, Errno: o.errno, Result: o.script.result, AcceptedUnknown: o.accepted == unknown, Unexplained: o.unexplained}, post)
+	require.Equal(t, &ibv.PostError{Op: op, Errno: o.errno, Result: o.script.Result, AcceptedUnknown: o.accepted == unknown, Unexplained: o.unexplained}, post)
 	require.Equal(t, o.accepted == unknown, errors.Is(err, ibv.ErrAcceptedUnknown))
 	require.Contains(t, err.Error(), "ibv: "+op+": "+o.errno.Error())
 }
@@ -391,8 +388,8 @@ func pointerOf(object any) uintptr {
 // Whatever the provider would say, an empty list is a success: providers differ.
 func TestPostNothing(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{result: int32(syscall.EINVAL)})
-	for _, qp := range []*ibv.QP{p.qp, p.srqQP} {
+	p.Play(script{Result: int32(syscall.EINVAL)})
+	for _, qp := range []*ibv.QP{p.QP, p.SRQQP} {
 		bad, err := qp.PostRecv(nil)
 		require.NoError(t, err)
 		require.Nil(t, bad)
@@ -400,40 +397,40 @@ func TestPostNothing(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, badSend)
 	}
-	bad, err := p.srq.PostRecv(nil)
+	bad, err := p.SRQ.PostRecv(nil)
 	require.NoError(t, err)
 	require.Nil(t, bad)
 
 	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
 	for at := range 4 {
 		for name, post := range map[string]func() (int, error){
-			"RecvChain.PostRange":               func() (int, error) { return recv.PostRange(p.qp, at, at) },
-			"RecvChain.PostRange, QP with SRQ":  func() (int, error) { return recv.PostRange(p.srqQP, at, at) },
-			"RecvChain.PostRange to an SRQ":     func() (int, error) { return recv.PostRange(p.srq, at, at) },
-			"SendChain.PostRange":               func() (int, error) { return send.PostRange(p.qp, at, at) },
-			"RecvChain.Post, the zero chain":    func() (int, error) { return new(ibv.RecvChain).Post(p.qp) },
-			"RecvChain.PostSRQ, the zero chain": func() (int, error) { return new(ibv.RecvChain).PostSRQ(p.srq) },
-			"SendChain.Post, the zero chain":    func() (int, error) { return new(ibv.SendChain).Post(p.qp) },
+			"RecvChain.PostRange":               func() (int, error) { return recv.PostRange(p.QP, at, at) },
+			"RecvChain.PostRange, QP with SRQ":  func() (int, error) { return recv.PostRange(p.SRQQP, at, at) },
+			"RecvChain.PostRange to an SRQ":     func() (int, error) { return recv.PostRange(p.SRQ, at, at) },
+			"SendChain.PostRange":               func() (int, error) { return send.PostRange(p.QP, at, at) },
+			"RecvChain.Post, the zero chain":    func() (int, error) { return new(ibv.RecvChain).Post(p.QP) },
+			"RecvChain.PostSRQ, the zero chain": func() (int, error) { return new(ibv.RecvChain).PostSRQ(p.SRQ) },
+			"SendChain.Post, the zero chain":    func() (int, error) { return new(ibv.SendChain).Post(p.QP) },
 		} {
 			accepted, err := post()
 			require.NoError(t, err, name)
 			require.Zero(t, accepted, name)
 		}
 	}
-	require.Zero(t, p.saw(calls), "the provider must not be asked")
+	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
 
 func TestPostToQPWithSRQ(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	chain := recvChain(t, 3, 0)
-	bad, err := p.srqQP.PostRecv(chain.WR(0))
+	bad, err := p.SRQQP.PostRecv(chain.WR(0))
 	require.Same(t, chain.WR(0), bad)
 	errs := []error{err}
-	n, err := chain.Post(p.srqQP)
+	n, err := chain.Post(p.SRQQP)
 	require.Zero(t, n)
 	errs = append(errs, err)
-	n, err = chain.PostRange(p.srqQP, 1, 3)
+	n, err = chain.PostRange(p.SRQQP, 1, 3)
 	require.Zero(t, n)
 	for _, err := range append(errs, err) {
 		require.ErrorIs(t, err, ibv.ErrSRQAttached)
@@ -442,7 +439,7 @@ func TestPostToQPWithSRQ(t *testing.T) {
 		require.ErrorContains(t, err, "post receive")
 		require.ErrorContains(t, err, "SRQ")
 	}
-	require.Zero(t, p.saw(calls), "the provider must not be asked")
+	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
 
 // What is in the chain but was not posted was not refused either.
@@ -450,23 +447,23 @@ func TestRangeAndTheRestOfTheChain(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 10, 0), sendChain(t, 10, 0)
 	for name, post := range map[string]func(first, end int) (int, error){
-		"RecvChain.PostRange":           func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
-		"RecvChain.PostRange to an SRQ": func(first, end int) (int, error) { return recv.PostRange(p.srq, first, end) },
-		"SendChain.PostRange":           func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
+		"RecvChain.PostRange":           func(first, end int) (int, error) { return recv.PostRange(p.QP, first, end) },
+		"RecvChain.PostRange to an SRQ": func(first, end int) (int, error) { return recv.PostRange(p.SRQ, first, end) },
+		"SendChain.PostRange":           func(first, end int) (int, error) { return send.PostRange(p.QP, first, end) },
 	} {
 		for _, before := range []int{0, 2} {
-			p.play(script{room: all})
+			p.Play(script{Room: all})
 			_, err := post(before, 10) // so that this is what a stale pointer points to
 			require.NoError(t, err)
-			p.play(script{result: int32(syscall.EINVAL), bad: stale})
+			p.Play(script{Result: int32(syscall.EINVAL), Bad: stale})
 			n, err := post(3, 6)
 			require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, name)
 			require.Equal(t, unknown, n)
 
-			p.play(script{room: all})
+			p.Play(script{Room: all})
 			_, err = post(before+6, 10)
 			require.NoError(t, err)
-			p.play(script{room: all, bad: stale})
+			p.Play(script{Room: all, Bad: stale})
 			n, err = post(3, 6)
 			require.NoError(t, err, name)
 			require.Equal(t, 3, n)
@@ -482,20 +479,20 @@ func TestRangeGoesOn(t *testing.T) {
 	for first, tries := 0, 0; first < chain.Len(); tries++ {
 		require.Less(t, tries, 20)
 		room := 3
-		s := script{room: room}
+		s := script{Room: room}
 		if chain.Len()-first > room {
-			s.result, s.bad, s.badIndex = int32(syscall.ENOMEM), element, room
+			s.Result, s.Bad, s.BadIndex = int32(syscall.ENOMEM), element, room
 		}
-		p.play(s)
-		n, err := chain.PostRange(p.qp, first, chain.Len())
-		if s.result != 0 {
+		p.Play(s)
+		n, err := chain.PostRange(p.QP, first, chain.Len())
+		if s.Result != 0 {
 			require.ErrorIs(t, err, syscall.ENOMEM)
 		} else {
 			require.NoError(t, err)
 		}
-		require.Equal(t, p.saw(accepted), n)
+		require.Equal(t, p.Saw(accepted), n)
 		for i := range n {
-			took = append(took, p.sawWR(i).wrID)
+			took = append(took, p.SawWR(i).WRID)
 		}
 		first += n
 	}
@@ -507,13 +504,13 @@ func TestRangeGoesOn(t *testing.T) {
 
 func TestRangeOutOfBounds(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
 	for _, r := range [][2]int{{-1, 2}, {0, 4}, {2, 1}, {4, 4}, {-1, -1}, {3, 5}, {math.MinInt, math.MaxInt}, {math.MaxInt, math.MinInt}, {0, math.MaxInt}} {
 		for op, post := range map[string]func(first, end int) (int, error){
-			"post receive":        func(first, end int) (int, error) { return recv.PostRange(p.qp, first, end) },
-			"post shared receive": func(first, end int) (int, error) { return recv.PostRange(p.srq, first, end) },
-			"post send":           func(first, end int) (int, error) { return send.PostRange(p.qp, first, end) },
+			"post receive":        func(first, end int) (int, error) { return recv.PostRange(p.QP, first, end) },
+			"post shared receive": func(first, end int) (int, error) { return recv.PostRange(p.SRQ, first, end) },
+			"post send":           func(first, end int) (int, error) { return send.PostRange(p.QP, first, end) },
 		} {
 			n, err := post(r[0], r[1])
 			require.Zero(t, n)
@@ -522,5 +519,5 @@ func TestRangeOutOfBounds(t *testing.T) {
 			require.ErrorContains(t, err, "0 to 3")
 		}
 	}
-	require.Zero(t, p.saw(calls), "the provider must not be asked")
+	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }

@@ -80,7 +80,7 @@ func TestPollerOfAnyFunction(t *testing.T) {
 // The posts of a queue pair with a shared receive queue go nowhere, and say so.
 func TestPosterOfAttachedQueuePair(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	chain, poster := recvChain(t, 3, 0), p.srqQP.RecvPoster()
+	chain, poster := recvChain(t, 3, 0), p.SRQQP.RecvPoster()
 	for _, post := range []func() (int, error){
 		func() (int, error) { return poster.Post(chain) },
 		func() (int, error) { return poster.PostRange(chain, 1, 2) },
@@ -98,7 +98,7 @@ func TestPosterOfAttachedQueuePair(t *testing.T) {
 // and one without work requests a success.
 func TestPostersOfNothing(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	recv, attached, send := p.qp.RecvPoster(), p.srqQP.RecvPoster(), p.qp.SendPoster()
+	recv, attached, send := p.QP.RecvPoster(), p.SRQQP.RecvPoster(), p.QP.SendPoster()
 	require.Panics(t, func() { _, _ = recv.Post(nil) })
 	require.Panics(t, func() { _, _ = attached.Post(nil) })
 	require.Panics(t, func() { _, _ = send.Post(nil) })

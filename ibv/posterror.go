@@ -10,18 +10,14 @@ import (
 // made with a shared receive queue: receives go to that queue. C's providers
 // differ in what they do then, so the provider is not asked. The error is
 // syscall.EINVAL too.
-var ErrSRQAttached = error(&srqAttached{"post receive", "post to qp.SRQ instead"})
+var ErrSRQAttached = error(srqAttached{})
 
-// srqAttached is ErrSRQAttached, of an operation and with what to do instead.
-type srqAttached struct{ op, instead string }
+type srqAttached struct{}
 
-func (e *srqAttached) Error() string {
-	return "ibv: " + e.op + ": the queue pair has a shared receive queue: " + e.instead
+func (srqAttached) Error() string {
+	return "ibv: post receive: the queue pair has a shared receive queue: post to qp.SRQ instead"
 }
-func (*srqAttached) Unwrap() error { return syscall.EINVAL }
-
-// Is recognises ErrSRQAttached, whatever the operation.
-func (*srqAttached) Is(target error) bool { return target == ErrSRQAttached }
+func (srqAttached) Unwrap() error { return syscall.EINVAL }
 
 // ErrAcceptedUnknown is what the error of a post is, by errors.Is, when the
 // provider refused work requests without telling the first of them. How many it

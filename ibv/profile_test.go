@@ -29,7 +29,7 @@ func processorTime(t *testing.T) time.Duration {
 // was spent.
 func TestProfileLabels(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	p.call("provider_measure")
+	p.Call("provider_measure")
 	chain := recvChain(t, 64, 1)
 	file := filepath.Join(t.TempDir(), "cpu.prof")
 	f, err := os.Create(file)
@@ -38,7 +38,7 @@ func TestProfileLabels(t *testing.T) {
 	pprof.Do(t.Context(), pprof.Labels("verbs", "receives"), func(context.Context) {
 		for end := processorTime(t) + time.Second/2; processorTime(t) < end; {
 			for range 10_000 {
-				_, _ = chain.Post(p.qp)
+				_, _ = chain.Post(p.QP)
 			}
 		}
 	})

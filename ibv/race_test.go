@@ -56,19 +56,19 @@ func TestRacesAreSeen(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	recv, send := recvChain(t, 4, 0), sendChain(t, 4, 0)
 	wcs := make([]ibv.WC, 4)
-	bound, boundSend, poller := p.qp.RecvPoster(), p.qp.SendPoster(), p.cq.Poller()
+	bound, boundSend, poller := p.QP.RecvPoster(), p.QP.SendPoster(), p.CQ.Poller()
 	races := map[string]func(){
-		"two post a chain":                        both(func() { _, _ = recv.Post(p.qp) }, func() { _, _ = recv.Post(p.qp) }),
-		"two post a chain of sends":               both(func() { _, _ = send.Post(p.qp) }, func() { _, _ = send.Post(p.qp) }),
-		"a chain is set while posted":             both(func() { _, _ = recv.Post(p.qp) }, func() { _ = recv.Set(1, 2) }),
-		"an entry is set while posted":            both(func() { _, _ = send.PostRange(p.qp, 0, 3) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
+		"two post a chain":                        both(func() { _, _ = recv.Post(p.QP) }, func() { _, _ = recv.Post(p.QP) }),
+		"two post a chain of sends":               both(func() { _, _ = send.Post(p.QP) }, func() { _, _ = send.Post(p.QP) }),
+		"a chain is set while posted":             both(func() { _, _ = recv.Post(p.QP) }, func() { _ = recv.Set(1, 2) }),
+		"an entry is set while posted":            both(func() { _, _ = send.PostRange(p.QP, 0, 3) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
 		"two post a chain by a poster":            both(func() { _, _ = bound.Post(recv) }, func() { _, _ = bound.Post(recv) }),
 		"a chain is set while a poster posts it":  both(func() { _, _ = bound.Post(recv) }, func() { _ = recv.SetSGE(1, 2, ibv.SGE{}) }),
 		"sends are set while a poster posts them": both(func() { _, _ = boundSend.Post(send) }, func() { _ = send.SetSGE(1, 2, ibv.WRSend, 0, ibv.SGE{}) }),
 		"two poll into one slice by a poller":     both(func() { _, _ = poller.Poll(wcs) }, func() { _, _ = poller.Poll(wcs) }),
-		"two poll into one slice":                 both(func() { _, _ = p.cq.Poll(wcs) }, func() { _, _ = p.cq.Poll(wcs) }),
+		"two poll into one slice":                 both(func() { _, _ = p.CQ.Poll(wcs) }, func() { _, _ = p.CQ.Poll(wcs) }),
 	}
-	requireSeen(t, func() { p.play(script{room: all, completions: 4}) }, races)
+	requireSeen(t, func() { p.Play(script{Room: all, Completions: 4}) }, races)
 	t.Run("a buffer goes from one goroutine through the device to another", func(t *testing.T) {
 		// A pipe that the race detector does not see into stands for the wire.
 		var wire [2]int
@@ -78,17 +78,17 @@ func TestRacesAreSeen(t *testing.T) {
 			n, _, _ := syscall.RawSyscall(call, uintptr(end), uintptr(unsafe.Pointer(b)), 1)
 			return n == 1
 		}
-		p.play(script{room: all, completions: 1})
+		p.Play(script{Room: all, Completions: 1})
 		buffer := []byte{0}
 		go func() {
 			buffer[0] = 1
-			_, _ = recv.Post(p.qp)
+			_, _ = recv.Post(p.QP)
 			move(syscall.SYS_WRITE, wire[1], byteOnWire)
 		}()
 		for !move(syscall.SYS_READ, wire[0], byteOff) {
 			runtime.Gosched()
 		}
-		n, err := p.cq.Poll(wcs)
+		n, err := p.CQ.Poll(wcs)
 		require.NoError(t, err)
 		require.Equal(t, 1, n)
 		buffer[0]++

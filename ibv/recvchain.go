@@ -77,6 +77,11 @@ func (c *RecvChain) Len() int { return len(c.list.wrs) }
 // must be there. The pointer keeps the chain's memory alive.
 func (c *RecvChain) WR(i int) *RecvWR { return &c.list.wrs[i] }
 
+// WRs is all work requests, as WR has each: one block of memory, in which they lie
+// one behind the other. Who posts them in another way than by the chain may link
+// them anew, for as long as the chain itself is not posted.
+func (c *RecvChain) WRs() []RecvWR { return c.list.wrs }
+
 // Set gives work request i its number and its buffers, in order. The error says
 // that there is no such work request or no room for so many entries; nothing is
 // changed then.

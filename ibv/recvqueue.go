@@ -35,11 +35,3 @@ func (q *recvQueue) object() (object unsafe.Pointer, postFn *uintptr) {
 	}
 	return unsafe.Pointer(q.qp), (*uintptr)(unsafe.Pointer(&q.qp.Context.Ops.PostRecv))
 }
-
-// notReady reports whether it takes nothing now. Providers refuse a receive for
-// such a queue pair without saying that they took none.
-func (q *recvQueue) notReady() bool { return q.srq == nil && q.qp.State == QPSReset }
-
-func (q *recvQueue) notReadyError() error {
-	return q.qp.action("post receives of a ring to", nil).invalid("it takes no receives in RESET: move it to INIT first")
-}

@@ -44,6 +44,9 @@ func (c *SendChain) Len() int { return len(c.list.wrs) }
 // must be there. The pointer keeps the chain's memory alive.
 func (c *SendChain) WR(i int) *SendWR { return &c.list.wrs[i] }
 
+// WRs is all work requests, in one block: see [RecvChain.WRs].
+func (c *SendChain) WRs() []SendWR { return c.list.wrs }
+
 // Post posts the whole chain to the send queue of qp. It returns how many work
 // requests the provider accepted: all of them when err is nil. Otherwise the one
 // with that index was refused, the ones before it are posted, and PostRange goes

@@ -93,19 +93,3 @@ func (c *SendChain) String() string {
 	}
 	return fmt.Sprintf("chain of %d sends with %d scatter/gather entries at most", c.Len(), c.list.maxSGE)
 }
-
-// String is a line about the ring. It may be called when the ring is closed.
-func (r *RecvRing) String() string {
-	if r == nil {
-		return nilText
-	}
-	return fmt.Sprintf("receive ring of %d buffers of %d bytes", r.Len(), r.size)
-}
-
-// String is a line about the ring. It may be called when the ring is closed.
-func (r *SendRing) String() string {
-	if r == nil {
-		return nilText
-	}
-	return fmt.Sprintf("send ring of %d work requests, %d outstanding", r.Len(), r.Outstanding())
-}

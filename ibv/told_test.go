@@ -75,7 +75,7 @@ func TestGIDText(t *testing.T) {
 }
 
 func TestRemoteBuffer(t *testing.T) {
-	mr := &ibv.MR{Context: newProvider(t, wholeContext).context, Addr: 0x1000, Length: 100, RKey: 0x77}
+	mr := &ibv.MR{Context: newProvider(t, wholeContext).Context, Addr: 0x1000, Length: 100, RKey: 0x77}
 	whole, err := mr.RemoteBuffer(0, 100)
 	require.NoError(t, err)
 	require.Equal(t, ibv.RemoteBuffer{Addr: 0x1000, Length: 100, RKey: 0x77}, whole)

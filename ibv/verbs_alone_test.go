@@ -328,7 +328,7 @@ func TestDescriptionsWithoutLibrary(t *testing.T) {
 func TestInlineArithmetic(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	call := func(name string, args ...uintptr) uint32 {
-		result, _ := dl.Call(p.symbol(name), args...)
+		result, _ := dl.Call(p.Symbol(name), args...)
 		return uint32(result)
 	}
 	for i := range uint32(2000) {
@@ -392,8 +392,8 @@ func TestPortSpeedOfOldLibrary(t *testing.T) {
 // Advice about nothing is refused without asking C.
 func TestAdviseMRWithoutParts(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	err := (&ibv.PD{Context: p.context}).AdviseMR(ibv.AdviseMRAdvicePrefetch, 0, nil)
+	err := (&ibv.PD{Context: p.Context}).AdviseMR(ibv.AdviseMRAdvicePrefetch, 0, nil)
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "there are no parts")
-	require.Zero(t, p.saw(calls))
+	require.Zero(t, p.Saw(calls))
 }

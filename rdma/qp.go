@@ -23,6 +23,7 @@ type QP struct {
 	srq            *SRQ
 	cap            ibv.QPCap // what it really has
 	number         uint32
+	rings          hooks // of rings on it
 	signalAll      bool
 }
 
@@ -130,7 +131,11 @@ func (qp *QP) retire() (revive func()) {
 	send, recv, l := qp.send, qp.recv, qp.l
 	qp.send = ibv.NewSendPoster(func(*ibv.SendChain, int, int) (int, error) { return 0, l.check("post sends to") })
 	qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
-	return func() { qp.send, qp.recv = send, recv }
+	back := qp.rings.stop()
+	return func() {
+		qp.send, qp.recv = send, recv
+		back()
+	}
 }
 
 // PostSend posts a chain to the send queue: see [ibv.SendChain.Post].

@@ -1,7 +1,9 @@
 package rdma
 
 import (
+	"errors"
 	"fmt"
+	"math"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -17,6 +19,8 @@ type SRQ struct {
 	l    *life
 	pd   *PD
 	attr ibv.SRQAttr
+
+	rings hooks // of rings on it
 }
 
 // CreateSRQ makes a shared receive queue for at least maxWR receives of at most
@@ -43,6 +47,10 @@ func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
 		return nil, err
 	}
 	attr, err := raw.Query()
+	if errors.Is(err, errors.ErrUnsupported) {
+		// Then the queue itself tells how much it takes.
+		attr, err = ibv.SRQAttr{MaxWR: math.MaxUint32, MaxSGE: 1}, nil
+	}
 	if err != nil {
 		l.abandon()
 		return nil, err
@@ -63,7 +71,11 @@ func (srq *SRQ) retire() (revive func()) {
 	before := srq.recv
 	l := srq.l
 	srq.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
-	return func() { srq.recv = before }
+	back := srq.rings.stop()
+	return func() {
+		srq.recv = before
+		back()
+	}
 }
 
 // PostRecv posts a chain: see [ibv.RecvChain.PostSRQ].

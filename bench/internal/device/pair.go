@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 const (
@@ -23,6 +24,7 @@ type Pair struct{ A, B *End }
 type End struct {
 	QP             *ibv.QP
 	SendCQ, RecvCQ *ibv.CQ
+	Handle         *rdma.QP // of the queue pair, for rings
 	Peer           *End
 	AH             *ibv.AH // where the peer is; nil unless it is a UD queue pair
 
@@ -44,8 +46,11 @@ func (e *End) In(i int) ibv.SGE { return e.in.SGE(i*e.Received(), e.Received()) 
 // Received is how many bytes a receive takes.
 func (e *End) Received() int { return e.header + e.size }
 
-// Inbox is the buffer that In describes.
-func (e *End) Inbox(i int) []byte { return e.in.Bytes()[i*e.Received():][:e.Received()] }
+// Size is how many bytes a message has.
+func (e *End) Size() int { return e.size }
+
+// Inbox is where message i is, in the buffer that In describes.
+func (e *End) Inbox(i int) []byte { return e.in.Bytes()[i*e.Received():][e.header:e.Received()] }
 
 // Address makes a send go to the peer.
 func (e *End) Address(wr *ibv.SendWR) {
@@ -64,10 +69,9 @@ func (e *End) Write() {
 	clear(e.in.Bytes())
 }
 
-// Arrived reports whether a received buffer, with what stands in front, has
-// message i of the peer's.
-func (e *End) Arrived(buffer []byte, i int) bool {
-	return slices.Equal(buffer[e.header:e.Received()], e.Peer.out.Bytes()[i*e.size:][:e.size])
+// Arrived reports whether what was received is message i of the peer's.
+func (e *End) Arrived(message []byte, i int) bool {
+	return slices.Equal(message, e.Peer.out.Bytes()[i*e.size:][:e.size])
 }
 
 // Pair makes a pair for rounds of so many messages of size bytes.
@@ -130,10 +134,21 @@ func (d *real) open(e *End, typ ibv.QPType, messages int) (err error) {
 	if e.RecvCQ, err = d.ctx.CreateCQ(2 * messages); err != nil {
 		return err
 	}
-	e.QP, err = d.pd.CreateQP(&ibv.QPInitAttr{
+	if e.QP, err = d.pd.CreateQP(&ibv.QPInitAttr{
 		SendCQ: e.SendCQ, RecvCQ: e.RecvCQ, QPType: typ,
 		Cap: ibv.QPCap{MaxSendWR: Window, MaxRecvWR: uint32(messages), MaxSendSGE: 1, MaxRecvSGE: 1},
-	})
+	}); err != nil {
+		return err
+	}
+	sends, err := d.dev.AdoptCQ(e.SendCQ, rdma.CQOptions{})
+	if err != nil {
+		return err
+	}
+	recvs, err := d.dev.AdoptCQ(e.RecvCQ, rdma.CQOptions{})
+	if err != nil {
+		return err
+	}
+	e.Handle, err = d.domain.AdoptQP(e.QP, sends, recvs, nil)
 	return err
 }
 

@@ -4,11 +4,12 @@ import (
 	"errors"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // Ring is a receive ring on a shared receive queue.
 type Ring struct {
-	Recv *ibv.RecvRing
+	Recv *rdma.RecvRing
 	SRQ  *ibv.SRQ
 	CQ   *ibv.CQ // the receives'
 	SGE  ibv.SGE // of memory that all receives may have in common
@@ -56,7 +57,15 @@ func (d *real) newRing() (r *ring, err error) {
 		}
 		return nil
 	}
-	r.Recv, err = ibv.NewSRQRecvRing(r.SRQ, r.CQ, ringRoom, ringSize)
+	cq, err := d.dev.AdoptCQ(r.CQ, rdma.CQOptions{})
+	if err != nil {
+		return r, err
+	}
+	srq, err := d.domain.AdoptSRQ(r.SRQ)
+	if err != nil {
+		return r, err
+	}
+	r.Recv, err = rdma.NewSRQRecvRing(srq, cq, rdma.RecvRingOptions{Buffers: ringRoom, Size: ringSize})
 	return r, err
 }
 
@@ -70,7 +79,7 @@ func (r *ring) close() error {
 		errs = append(errs, r.SRQ.Close())
 	}
 	if r.Recv != nil {
-		errs = append(errs, r.Recv.Close())
+		errs = append(errs, r.Recv.CloseAll())
 	}
 	if r.CQ != nil {
 		errs = append(errs, r.CQ.Close())

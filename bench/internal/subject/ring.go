@@ -6,6 +6,7 @@ import (
 	"github.com/goverbs/goverbs/bench/internal/device"
 	"github.com/goverbs/goverbs/bench/internal/native"
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // ring posts again what was received last, and polls for wrs receives, in both of
@@ -26,7 +27,7 @@ func ring(d device.Device, wrs int) ([]*Subject, error) {
 			return nil, err
 		}
 	}
-	wcs, received := make([]ibv.WC, wrs), make([]ibv.Received, wrs)
+	wcs, received := make([]ibv.WC, wrs), make([]rdma.Received, wrs)
 	mask := uint64(1)<<bits.Len(uint(r.Recv.Len()-1)) - 1 // of a WRID's bits that are the buffer's number
 	calls := r.Recv.Len() / wrs
 	return share(Subject{

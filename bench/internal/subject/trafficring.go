@@ -6,16 +6,17 @@ import (
 
 	"github.com/goverbs/goverbs/bench/internal/device"
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // rings is an end that sends and receives with rings.
 type rings struct {
 	*device.End
-	sends *ibv.SendRing
-	recvs *ibv.RecvRing
+	sends *rdma.SendRing
+	recvs *rdma.RecvRing
 	sges  []ibv.SGE // of the messages
 	inbox [][]byte  // the ring's buffers, in the order in which they are filled
-	into  []ibv.Received
+	into  []rdma.Received
 	have  int // of into: received and not given back yet
 }
 
@@ -31,17 +32,17 @@ func newRings(c *course, pair *device.Pair) (a, b *rings, err error) {
 }
 
 func (c *course) rings(end *device.End) (e *rings, err error) {
-	e = &rings{End: end, into: make([]ibv.Received, c.list)}
+	e = &rings{End: end, into: make([]rdma.Received, c.list)}
 	for i := range c.messages {
 		e.sges = append(e.sges, e.Out(i))
 	}
-	if e.sends, err = ibv.NewSendRing(e.QP, device.Window, 1, c.Batch); err != nil {
+	if e.sends, err = rdma.NewSendRing(e.Handle, rdma.SendRingOptions{Requests: device.Window, SignalEvery: c.Batch}); err != nil {
 		return nil, err
 	}
-	if e.recvs, err = ibv.NewRecvRing(e.QP, c.messages, e.Received()); err != nil {
+	if e.recvs, err = rdma.NewRecvRing(e.Handle, rdma.RecvRingOptions{Buffers: c.messages, Size: e.Size()}); err != nil {
 		return nil, err
 	}
-	e.Keep(e.recvs.Close)
+	e.Keep(e.recvs.CloseAll)
 	return e, nil
 }
 
@@ -126,7 +127,7 @@ func (c *course) pingRings(from, to *rings, i int) bool {
 	return false
 }
 
-func (c *course) good(m *ibv.Received) bool {
+func (c *course) good(m *rdma.Received) bool {
 	return m.WC.Status == ibv.WCSuccess && int(m.WC.ByteLen) == c.Received
 }
 

@@ -1,24 +1,12 @@
-package ibv
+package rdma
 
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"syscall"
+
+	"github.com/goverbs/goverbs/ibv"
 )
-
-// ErrRingClosed is the error of using a ring after its Close, or one that no
-// function of this package made. It is fs.ErrClosed and syscall.EINVAL too.
-var ErrRingClosed = error(&ringClosed{"use ring"})
-
-// ringClosed is ErrRingClosed, of an operation.
-type ringClosed struct{ op string }
-
-func (e *ringClosed) Error() string { return "ibv: " + e.op + ": the ring is closed" }
-func (*ringClosed) Unwrap() error   { return syscall.EINVAL }
-
-// Is recognises ErrRingClosed, whatever the operation.
-func (*ringClosed) Is(target error) bool { return target == ErrRingClosed || target == fs.ErrClosed }
 
 // ForeignError is completions that a ring found on its completion queue and that
 // are not the ring's: something else uses the queue, which must be the ring's
@@ -27,12 +15,12 @@ type ForeignError struct {
 	Op string // "poll receive ring" or "poll send ring"
 	// WCs is all of these completions, in the order in which they came. They are off
 	// the queue, so whoever waits for them must get them from here.
-	WCs []WC
+	WCs []ibv.WC
 }
 
 // Error describes the first of them.
 func (e *ForeignError) Error() string {
-	text := "ibv: " + e.Op + ": a completion is not the ring's, whose completion queue must be its own"
+	text := "rdma: " + e.Op + ": a completion is not the ring's, whose completion queue must be its own"
 	if len(e.WCs) > 0 {
 		wc := &e.WCs[0]
 		text += fmt.Sprintf(": WRID %#x, queue pair %#x, status %v; %d such in all", wc.WRID, wc.QPNum, wc.Status, len(e.WCs))

@@ -1,7 +1,8 @@
-package ibv_test
+package rdma_test
 
 import (
 	"fmt"
+	"io/fs"
 	"math"
 	"math/rand/v2"
 	"syscall"
@@ -11,17 +12,19 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/scripted"
+	"github.com/goverbs/goverbs/rdma"
 )
 
-func sendRing(p *provider, n, every int) *ibv.SendRing {
-	p.t.Helper()
-	ring, err := ibv.NewSendRing(p.qp, n, 1, every)
-	require.NoError(p.t, err)
+func sendRing(p *provider, n, every int) *rdma.SendRing {
+	p.T.Helper()
+	ring, err := rdma.NewSendRing(p.qp, rdma.SendRingOptions{Requests: n, MaxSGE: 1, SignalEvery: every})
+	require.NoError(p.T, err)
 	return ring
 }
 
 // addSends adds so many sends to a ring.
-func addSends(t *testing.T, ring *ibv.SendRing, n int) {
+func addSends(t *testing.T, ring *rdma.SendRing, n int) {
 	t.Helper()
 	for range n {
 		_, err := ring.Add(ibv.WRSend, 0)
@@ -33,7 +36,7 @@ func addSends(t *testing.T, ring *ibv.SendRing, n int) {
 func sent(number uint64) ibv.WC { return ibv.WC{WRID: number, Opcode: ibv.WCSend, QPNum: 0x11} }
 
 // pollSends polls a ring, and requires that it says that so many are done.
-func pollSends(t *testing.T, ring *ibv.SendRing, want int) {
+func pollSends(t *testing.T, ring *rdma.SendRing, want int) {
 	t.Helper()
 	n, err := ring.Poll()
 	require.NoError(t, err)
@@ -45,7 +48,7 @@ func signals(wrs []sawWR) string {
 	text := make([]byte, len(wrs))
 	for i, wr := range wrs {
 		text[i] = '.'
-		if wr.sendFlags&uint64(ibv.SendSignaled) != 0 {
+		if wr.SendFlags&uint64(ibv.SendSignaled) != 0 {
 			text[i] = 'S'
 		}
 	}
@@ -82,7 +85,7 @@ func TestSendRingSignals(t *testing.T) {
 			var seen []sawWR
 			for _, burst := range tt.bursts {
 				addSends(t, ring, burst)
-				seen = append(seen, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })...)
+				seen = append(seen, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })...)
 				for number, letter := range signals(seen) {
 					if letter == 'S' && !ring.Done(uint64(number)) {
 						p.complete(sent(uint64(number)))
@@ -93,7 +96,7 @@ func TestSendRingSignals(t *testing.T) {
 			}
 			require.Equal(t, tt.want, signals(seen))
 			for number, wr := range seen {
-				require.EqualValues(t, number, wr.wrID)
+				require.EqualValues(t, number, wr.WRID)
 			}
 		})
 	}
@@ -115,11 +118,11 @@ func TestSendRingFlags(t *testing.T) {
 		_, err := ring.Add(ibv.WRSend, flags)
 		require.NoError(t, err)
 	}
-	wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
-	require.EqualValues(t, addressOf(p.qp), p.saw(theObject))
+	wrs := p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })
+	require.EqualValues(t, addressOf(p.QP), p.Saw(theObject))
 	require.Equal(t, "S.S..S.S..SS", signals(wrs))
 	for _, wr := range wrs {
-		require.EqualValues(t, ibv.SendFence|ibv.SendInline, wr.sendFlags&^uint64(ibv.SendSignaled))
+		require.EqualValues(t, ibv.SendFence|ibv.SendInline, wr.SendFlags&^uint64(ibv.SendSignaled))
 	}
 
 	// So nothing need stay outstanding.
@@ -146,18 +149,18 @@ func TestSendRingFillsUp(t *testing.T) {
 		t.Helper()
 		wr, err := ring.Add(ibv.WRSend, 0)
 		require.Nil(t, wr)
-		require.ErrorIs(t, err, ibv.ErrRingFull)
+		require.ErrorIs(t, err, rdma.ErrRingFull)
 		require.ErrorIs(t, err, syscall.EAGAIN)
 		require.ErrorContains(t, err, "poll the ring")
 	}
 	full()
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	require.NoError(t, ring.Post())
 	require.NoError(t, ring.Post())
-	require.Equal(t, 1, p.saw(calls), "nothing is posted twice")
+	require.Equal(t, 1, p.Saw(calls), "nothing is posted twice")
 	full()
 	pollSends(t, ring, 0)
-	require.EqualValues(t, addressOf(p.sendCQ), p.saw(theObject))
+	require.EqualValues(t, addressOf(p.SendCQ), p.Saw(theObject))
 	require.False(t, ring.Done(0))
 	p.complete(sent(3))
 	pollSends(t, ring, 4)
@@ -167,7 +170,7 @@ func TestSendRingFillsUp(t *testing.T) {
 	require.Equal(t, 2, ring.Outstanding())
 	addSends(t, ring, 4)
 	full()
-	require.Equal(t, []uint64{6, 7, 8, 9}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Equal(t, []uint64{6, 7, 8, 9}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
 	p.complete(sent(5), sent(7), sent(9))
 	pollSends(t, ring, n)
 	require.Zero(t, ring.Outstanding())
@@ -183,7 +186,7 @@ func TestSendRingManyCompletions(t *testing.T) {
 	const n = 150
 	ring := sendRing(p, n, 1)
 	addSends(t, ring, n)
-	require.Len(t, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) }), n)
+	require.Len(t, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) }), n)
 	for number := range uint64(n) {
 		p.complete(sent(number))
 	}
@@ -208,9 +211,9 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	addSends(t, ring, 3)
 	require.Empty(t, p.during(full(0), post))
 	require.Equal(t, []uint64{2, 3, 4}, ids(p.during(full(3), post)))
-	require.Equal(t, []uint64{5}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
-	require.Empty(t, p.during(script{room: all}, func() { require.NoError(t, ring.Post()) }))
-	require.Zero(t, p.saw(calls))
+	require.Equal(t, []uint64{5}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Empty(t, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) }))
+	require.Zero(t, p.Saw(calls))
 
 	// What is not posted yet cannot have completed.
 	addSends(t, ring, 1)
@@ -230,11 +233,11 @@ func TestSendRingPostsNothingTwice(t *testing.T) {
 	ring := sendRing(p, 4, 2)
 	addSends(t, ring, 3)
 	require.Len(t, p.during(silent(2), func() { require.ErrorIs(t, ring.Post(), ibv.ErrAcceptedUnknown) }), 2)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	require.NoError(t, ring.Post())
-	require.Zero(t, p.saw(calls))
+	require.Zero(t, p.Saw(calls))
 	addSends(t, ring, 1)
-	require.Equal(t, []uint64{3}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Equal(t, []uint64{3}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
 	p.complete(sent(1), sent(3))
 	pollSends(t, ring, 4)
 }
@@ -249,7 +252,7 @@ func TestSendRingTellsOfFailures(t *testing.T) {
 	for _, foreign := range []bool{false, true} {
 		ring := sendRing(p, 8, 8)
 		addSends(t, ring, 8)
-		p.play(script{room: all})
+		p.Play(script{Room: all})
 		require.NoError(t, ring.Post())
 		if foreign {
 			p.complete(sent(100)) // must not hide what comes behind it
@@ -299,7 +302,7 @@ func TestSendRingTellsForeignCompletions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			addSends(t, ring, 3)
-			p.play(script{room: all})
+			p.Play(script{Room: all})
 			require.NoError(t, ring.Post())
 			wc := foreign(next)
 			p.complete(wc)
@@ -324,15 +327,15 @@ func TestSendRingPollFails(t *testing.T) {
 	}
 	ring := sendRing(p, 4, 1)
 	addSends(t, ring, 2)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	require.NoError(t, ring.Post())
 	p.complete(sent(1))
-	p.play(script{result: -1, errno: syscall.EIO})
+	p.Play(script{Result: -1, Errno: syscall.EIO})
 	n, err := ring.Poll()
 	require.Zero(t, n)
 	requireRefused(t, err, syscall.EIO, "poll completion queue")
 	require.Equal(t, 2, ring.Outstanding())
-	p.play(script{})
+	p.Play(script{})
 	pollSends(t, ring, 2)
 }
 
@@ -349,13 +352,13 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 		return wr
 	}
 	finish := func() sawWR {
-		wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
+		wrs := p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })
 		require.Len(t, wrs, 1)
-		p.complete(sent(wrs[0].wrID))
+		p.complete(sent(wrs[0].WRID))
 		pollSends(t, ring, 1)
 		return wrs[0]
 	}
-	ah := object[ibv.AH](p, "provider_context") // an address of C's, which is all that an AH is here
+	ah := scripted.Part[ibv.AH](&p.Object, "provider_context") // an address of C's, which is all that an AH is here
 	fillIn := []func(wr *ibv.SendWR){
 		func(wr *ibv.SendWR) { wr.SetImmData(ibv.ToBE32(1)) },
 		func(wr *ibv.SendWR) { wr.SetInvalidateRKey(2) },
@@ -378,10 +381,10 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 		wr.WRID = 0
 		require.Equal(t, fresh, wr, "number %d of what is filled in", i)
 		saw := finish()
-		require.Zero(t, saw.imm)
-		require.Zero(t, saw.ah)
-		require.Zero(t, saw.remoteQPN)
-		require.Zero(t, saw.numSGE)
+		require.Zero(t, saw.Imm)
+		require.Zero(t, saw.AH)
+		require.Zero(t, saw.RemoteQPN)
+		require.Zero(t, saw.NumSGE)
 	}
 
 	// What is added after is the provider's as it is.
@@ -389,10 +392,10 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 	*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: 3, RKey: 4}
 	wr.SetImmData(ibv.ToBE32(0x01020304))
 	saw := finish()
-	requireSGEs(t, []ibv.SGE{sge(2, 3)}, saw)
-	require.EqualValues(t, 1, saw.opcode) // IBV_WR_RDMA_WRITE_WITH_IMM
-	require.EqualValues(t, bigEndian(0x01020304), saw.imm)
-	require.Equal(t, [2]uint64{3, 4}, [2]uint64{saw.remoteAddr, saw.rkey})
+	require.Equal(t, [][3]uint64{{sge(2, 3).Addr, uint64(sge(2, 3).Length), uint64(sge(2, 3).LKey)}}, saw.SGEs)
+	require.EqualValues(t, 1, saw.Opcode) // IBV_WR_RDMA_WRITE_WITH_IMM
+	require.EqualValues(t, ibv.ToBE32(0x01020304), saw.Imm)
+	require.Equal(t, [2]uint64{3, 4}, [2]uint64{saw.RemoteAddr, saw.RKey})
 }
 
 // An Add that is refused changes nothing: neither the count nor the signalling.
@@ -410,7 +413,7 @@ func TestSendRingAddRefused(t *testing.T) {
 		}
 		addSends(t, ring, 1)
 	}
-	wrs := p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })
+	wrs := p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })
 	require.Equal(t, []uint64{0, 1}, ids(wrs))
 	require.Equal(t, "SS", signals(wrs))
 }
@@ -422,7 +425,7 @@ func TestSendRingRefused(t *testing.T) {
 	}
 	const cqe, queue = 8, 6
 	usual := sizes{cqe: cqe, send: queue, recv: 1}
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	for _, tt := range []struct {
 		name             string
 		n, maxSGE, every int
@@ -430,22 +433,20 @@ func TestSendRingRefused(t *testing.T) {
 		errno            syscall.Errno
 		says             string
 	}{
-		{"none signalled", 4, 1, 0, usual, syscall.EINVAL, "of 4 work requests, one in 0 cannot be signalled"},
 		{"fewer than none", 4, 1, -1, usual, syscall.EINVAL, "one in -1"},
 		{"one in more than there are", 4, 1, 5, usual, syscall.EINVAL, "one in 5"},
-		{"no work requests", 0, 1, 1, usual, syscall.EINVAL, "of 0 work requests"},
 		{"fewer than no work requests", -1, 1, 1, usual, syscall.EINVAL, "of -1 work requests"},
 		{"no entries but fewer", 4, -1, 1, usual, syscall.EINVAL, "0 entries or more"},
 		{"more than the queue", 7, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
 		{"more than anything", math.MaxInt, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
 		{"more than the completion queue", 6, 1, 1, sizes{cqe: 5, send: queue, recv: 1}, syscall.ENOMEM, "the completion queue has room for 5"},
 		{"more entries than a work request has", 4, 3, 1, usual, syscall.EINVAL, "3 scatter/gather entries each are asked for, its work requests have at most 2"},
-		{"all signalled", 4, 1, 1, sizes{cqe: cqe, send: queue, signalAllSends: true}, syscall.EINVAL, "SQSigAll"},
+		{"all signalled", 4, 1, 1, sizes{cqe: cqe, send: queue, signalAllSends: true}, syscall.EINVAL, "SignalAll"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p.resize(tt.sizes)
 			p.entries(2, 0, 0)
-			ring, err := ibv.NewSendRing(p.qp, tt.n, tt.maxSGE, tt.every)
+			ring, err := rdma.NewSendRing(p.qp, rdma.SendRingOptions{Requests: tt.n, MaxSGE: tt.maxSGE, SignalEvery: tt.every})
 			require.Nil(t, ring)
 			requireRefused(t, err, tt.errno, tt.says)
 		})
@@ -453,18 +454,14 @@ func TestSendRingRefused(t *testing.T) {
 	p.resize(sizes{cqe: queue, send: queue})
 	for _, every := range []int{1, queue} {
 		for maxSGE := range 3 {
-			_, err := ibv.NewSendRing(p.qp, queue, maxSGE, every)
+			_, err := rdma.NewSendRing(p.qp, rdma.SendRingOptions{Requests: queue, MaxSGE: maxSGE, SignalEvery: every})
 			require.NoError(t, err, "as large as the queues")
 		}
 	}
-	p.refuse(queryQP, syscall.EACCES)
-	_, err := ibv.NewSendRing(p.qp, 4, 1, 1)
-	requireRefused(t, err, syscall.EACCES, "query queue pair 0x11")
-	p.refuse(none, 0)
-	p.call("provider_share_cq")
-	_, err = ibv.NewSendRing(p.qp, 4, 1, 1)
+	p.Call("provider_share_cq")
+	_, err := rdma.NewSendRing(p.qp, rdma.SendRingOptions{Requests: 4, MaxSGE: 1, SignalEvery: 1})
 	requireRefused(t, err, syscall.EINVAL, "its receives complete on the same completion queue")
-	require.Zero(t, p.saw(calls), "nothing is posted by making a ring")
+	require.Zero(t, p.Saw(calls), "nothing is posted by making a ring")
 }
 
 // sendQueue is a device's send queue as strict as any: what was taken keeps its
@@ -478,7 +475,7 @@ type sendQueue struct {
 
 func (q *sendQueue) take(wrs []sawWR) {
 	q.occupied = append(q.occupied, wrs...)
-	require.LessOrEqual(q.p.t, len(q.occupied), q.size, "the send queue overflows")
+	require.LessOrEqual(q.p.T, len(q.occupied), q.size, "the send queue overflows")
 }
 
 // execute lets the device do at most so many in order, and complete those that
@@ -487,15 +484,15 @@ func (q *sendQueue) execute(n int) {
 	for ; n > 0 && q.executed < len(q.occupied); n-- {
 		wr := q.occupied[q.executed]
 		q.executed++
-		if wr.sendFlags&uint64(ibv.SendSignaled) != 0 {
-			q.p.complete(sent(wr.wrID))
+		if wr.SendFlags&uint64(ibv.SendSignaled) != 0 {
+			q.p.complete(sent(wr.WRID))
 		}
 	}
 }
 
 // free takes away the first n, whose end was heard of.
 func (q *sendQueue) free(n int) {
-	require.LessOrEqual(q.p.t, n, q.executed, "said to be done before the device was")
+	require.LessOrEqual(q.p.T, n, q.executed, "said to be done before the device was")
 	q.occupied, q.executed = q.occupied[n:], q.executed-n
 }
 
@@ -517,13 +514,13 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 			added, posted, done, signalled := 0, 0, 0, 0
 			post := func(room int) {
 				room = min(room, size-len(queue.occupied))
-				s := script{room: all}
+				s := script{Room: all}
 				if waiting := added - posted; room < waiting {
 					s = full(room)
 				}
-				wrs := p.during(s, func() { require.Equal(t, s.room != all, ring.Post() != nil) })
+				wrs := p.during(s, func() { require.Equal(t, s.Room != all, ring.Post() != nil) })
 				for _, wr := range wrs {
-					require.EqualValues(t, posted, wr.wrID)
+					require.EqualValues(t, posted, wr.WRID)
 					posted++
 				}
 				signalled += len(signals(wrs)) - len(signals(unsignalled(wrs)))
@@ -543,7 +540,7 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 						wr, err := ring.Add(ibv.WRSend, 0)
 						require.Equal(t, added-done == n, err != nil)
 						if err != nil {
-							require.ErrorIs(t, err, ibv.ErrRingFull)
+							require.ErrorIs(t, err, rdma.ErrRingFull)
 							break
 						}
 						require.EqualValues(t, added, wr.WRID)
@@ -585,7 +582,7 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 func unsignalled(wrs []sawWR) []sawWR {
 	var list []sawWR
 	for _, wr := range wrs {
-		if wr.sendFlags&uint64(ibv.SendSignaled) == 0 {
+		if wr.SendFlags&uint64(ibv.SendSignaled) == 0 {
 			list = append(list, wr)
 		}
 	}
@@ -602,16 +599,16 @@ func TestSendRingBeforeRTS(t *testing.T) {
 	}
 	ring := sendRing(p, 4, 2)
 	addSends(t, ring, 3)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	for _, state := range []ibv.QPState{ibv.QPSReset, ibv.QPSInit, ibv.QPSRTR} {
 		p.state(state)
 		requireRefused(t, ring.Post(), syscall.EINVAL, "it sends nothing before RTS")
-		require.Zero(t, p.saw(calls))
+		require.Zero(t, p.Saw(calls))
 		require.Equal(t, 3, ring.Outstanding())
 	}
-	p.context.Device.TransportType = ibv.TransportIWARP
-	require.Equal(t, []uint64{0, 1, 2}, ids(p.during(script{room: all}, func() { require.NoError(t, ring.Post()) })))
-	p.context.Device.TransportType = ibv.TransportIB
+	p.Context.Device.TransportType = ibv.TransportIWARP
+	require.Equal(t, []uint64{0, 1, 2}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	p.Context.Device.TransportType = ibv.TransportIB
 }
 
 func TestSendRingClose(t *testing.T) {
@@ -619,30 +616,45 @@ func TestSendRingClose(t *testing.T) {
 	if p == nil {
 		return
 	}
-	ring := sendRing(p, 4, 1)
-	addSends(t, ring, 2)
-	p.play(script{room: all})
-	require.NoError(t, ring.Post())
-	p.complete(sent(0))
-	pollSends(t, ring, 1)
-	addSends(t, ring, 1)
-	require.NoError(t, ring.Close())
-	p.play(script{room: all})
-	p.complete(sent(1))
-	for _, closed := range []*ibv.SendRing{ring, {}} {
-		_, addErr := closed.Add(ibv.WRSend, 0)
-		n, pollErr := closed.Poll()
-		require.Zero(t, n)
-		for name, err := range map[string]error{"add to": addErr, "post": closed.Post(), "poll": pollErr, "close": closed.Close()} {
-			require.ErrorIs(t, err, ibv.ErrRingClosed)
-			requireRefused(t, err, syscall.EINVAL, name+" send ring: the ring is closed")
+	for _, what := range []string{"send ring of 4 work requests for queue pair 0x11 on scripted0", "queue pair 0x11 on scripted0"} {
+		ring := sendRing(p, 4, 1)
+		addSends(t, ring, 2)
+		p.Play(script{Room: all})
+		require.NoError(t, ring.Post())
+		p.complete(sent(0))
+		pollSends(t, ring, 1)
+		addSends(t, ring, 1)
+		require.Equal(t, "send ring of 4 work requests for queue pair 0x11 on scripted0", ring.String())
+		if what == ring.String() {
+			require.NoError(t, ring.Close())
+			require.ErrorIs(t, ring.Close(), rdma.ErrClosed)
+		} else {
+			require.NoError(t, p.qp.Close())
 		}
-		require.Zero(t, closed.Len())
-		require.Zero(t, closed.Outstanding())
+		p.Play(script{Room: all})
+		never := &rdma.SendRing{}
+		requireRefused(t, never.Close(), syscall.EINVAL, "not made by this package")
+		for _, closed := range []*rdma.SendRing{ring, never} {
+			_, addErr := closed.Add(ibv.WRSend, 0)
+			n, pollErr := closed.Poll()
+			require.Zero(t, n)
+			for op, err := range map[string]error{"add to": addErr, "post": closed.Post(), "poll": pollErr} {
+				require.ErrorContains(t, err, "rdma: "+op)
+				if closed == never {
+					requireRefused(t, err, syscall.EINVAL, "not made by this package")
+					continue
+				}
+				require.ErrorIs(t, err, rdma.ErrClosed)
+				require.ErrorIs(t, err, fs.ErrClosed)
+				require.ErrorContains(t, err, what+": it is closed")
+			}
+			require.Zero(t, closed.Len())
+			require.Zero(t, closed.Outstanding())
+		}
+		require.True(t, ring.Done(0))
+		require.False(t, ring.Done(1))
+		require.Zero(t, p.Saw(calls))
 	}
-	require.True(t, ring.Done(0))
-	require.False(t, ring.Done(1))
-	require.Zero(t, p.saw(calls))
 }
 
 func TestSendRingDoesNotAllocate(t *testing.T) {
@@ -655,7 +667,7 @@ func TestSendRingDoesNotAllocate(t *testing.T) {
 	}
 	const n, times = 4, 100
 	ring := sendRing(p, n, 1) // so that each poll finds as many as it takes
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	for number := range uint64(n * (times + 1)) { // it runs once more than it measures
 		p.complete(sent(number))
 	}
@@ -687,9 +699,9 @@ func TestSendRingExample(t *testing.T) {
 	const length = 2<<16 + 5
 	buf, err := ibv.AllocBuffer(length)
 	require.NoError(t, err)
-	mr, err := p.qp.PD.RegMR(buf, 0)
+	mr, err := p.QP.PD.RegMR(buf, 0)
 	require.NoError(t, err)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 
 	// All fit in: only the end is heard of.
 	ring := sendRing(p, 4, 4)
@@ -698,9 +710,9 @@ func TestSendRingExample(t *testing.T) {
 	wrs := p.took()
 	require.Equal(t, "S.S", signals(wrs))
 	for i, wr := range wrs {
-		require.Zero(t, wr.opcode) // IBV_WR_RDMA_WRITE
-		require.Equal(t, [2]uint64{0x1000000 + uint64(i)<<16, 7}, [2]uint64{wr.remoteAddr, wr.rkey})
-		require.Equal(t, [][3]uint64{{addressOf(&buf[i<<16]), uint64([]int{1 << 16, 1 << 16, 5}[i]), 0x1234}}, wr.sges)
+		require.Zero(t, wr.Opcode) // IBV_WR_RDMA_WRITE
+		require.Equal(t, [2]uint64{0x1000000 + uint64(i)<<16, 7}, [2]uint64{wr.RemoteAddr, wr.RKey})
+		require.Equal(t, [][3]uint64{{addressOf(&buf[i<<16]), uint64([]int{1 << 16, 1 << 16, 5}[i]), 0x1234}}, wr.SGEs)
 	}
 
 	// Each has to wait for the one before.
@@ -709,7 +721,7 @@ func TestSendRingExample(t *testing.T) {
 	var failed *ibv.CompletionError
 	require.ErrorAs(t, write(ring, mr, 0x1000000, 7), &failed)
 	require.EqualValues(t, 2, failed.WRID)
-	require.EqualValues(t, 0x1000000+2<<16, p.took()[0].remoteAddr)
+	require.EqualValues(t, 0x1000000+2<<16, p.took()[0].RemoteAddr)
 	require.NoError(t, mr.Close())
 	require.NoError(t, buf.Free())
 }
@@ -724,7 +736,7 @@ func TestSendRingGoesOnAfterUnknownAcceptance(t *testing.T) {
 	ring := sendRing(p, 8, 8)
 	addSends(t, ring, 4)
 	var err error
-	p.during(script{result: int32(syscall.EINVAL), bad: null}, func() { err = ring.Post() }) // and none is
+	p.during(script{Result: int32(syscall.EINVAL), Bad: null}, func() { err = ring.Post() }) // and none is
 	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
 	addSends(t, ring, 4)
 	took := p.during(full(3), func() { err = ring.Post() }) // a queue that takes 3
@@ -732,7 +744,7 @@ func TestSendRingGoesOnAfterUnknownAcceptance(t *testing.T) {
 	require.Len(t, took, 3)
 	signalled := false
 	for _, wr := range took {
-		signalled = signalled || wr.sendFlags&uint64(ibv.SendSignaled) != 0
+		signalled = signalled || wr.SendFlags&uint64(ibv.SendSignaled) != 0
 	}
 	require.True(t, signalled, "its completion tells that there is room")
 }

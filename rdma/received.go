@@ -1,11 +1,14 @@
-package ibv
+package rdma
+
+import "github.com/goverbs/goverbs/ibv"
 
 // Received is a message that a [RecvRing] hands out, with its buffer.
 type Received struct {
-	// WC is the completion. When it has failed, see [WC.Err], Data is empty. Its WRID
+	// WC is the completion. When it has failed, see [ibv.WC.Err], Data is empty. Its WRID
 	// is the ring's own.
-	WC WC
+	WC ibv.WC
 	// Data is the message, as of [RecvRing.Data]. It is the caller's until Release.
+	// Of a UD message, [RecvRing.Header] has what stands in front.
 	Data []byte
 }
 
@@ -49,7 +52,7 @@ func (r *RecvRing) sortOut(into []Received, i, n int, err error) (int, error) {
 func (r *RecvRing) Release(received ...Received) error {
 	wrs, tail := r.wrs, r.tail
 	if tail == nil {
-		return &ringClosed{"release receive buffer"}
+		return r.closedError("release a buffer of")
 	}
 	for i := range received {
 		id := received[i].WC.WRID

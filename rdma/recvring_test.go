@@ -1,4 +1,4 @@
-package ibv_test
+package rdma_test
 
 import (
 	"bytes"
@@ -14,55 +14,56 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // recvRing is a ring with all its buffers posted, and the receives that the
 // provider saw for them.
-func recvRing(p *provider, n, size int) (*ibv.RecvRing, []sawWR) {
-	p.t.Helper()
-	var ring *ibv.RecvRing
-	posted := p.during(script{room: all}, func() {
+func recvRing(p *provider, n, size int) (*rdma.RecvRing, []sawWR) {
+	p.T.Helper()
+	var ring *rdma.RecvRing
+	posted := p.during(script{Room: all}, func() {
 		var err error
-		ring, err = ibv.NewRecvRing(p.qp, n, size)
-		require.NoError(p.t, err)
+		ring, err = rdma.NewRecvRing(p.qp, rdma.RecvRingOptions{Buffers: n, Size: size})
+		require.NoError(p.T, err)
 	})
-	require.Len(p.t, posted, n)
+	require.Len(p.T, posted, n)
 	return ring, posted
 }
 
 // receive lets a receive complete with a message of length bytes, all the same,
 // as far as its buffer takes them.
 func (p *provider) receive(wr sawWR, length int, content byte) {
-	p.t.Helper()
-	buffer := wr.sges[0]
-	p.call("provider_write", uintptr(buffer[0]), uintptr(content), min(uintptr(length), uintptr(buffer[1])))
-	p.complete(ibv.WC{WRID: wr.wrID, Opcode: ibv.WCRecv, ByteLen: uint32(length), QPNum: 0x11})
+	p.T.Helper()
+	buffer := wr.SGEs[0]
+	p.Call("provider_write", uintptr(buffer[0]), uintptr(content), min(uintptr(length), uintptr(buffer[1])))
+	p.complete(ibv.WC{WRID: wr.WRID, Opcode: ibv.WCRecv, ByteLen: uint32(length), QPNum: 0x11})
 }
 
 // reposted takes note of buffers that were posted again: posted is by buffer. It
 // returns which they are, in order.
 func reposted(p *provider, posted, wrs []sawWR) []int {
-	p.t.Helper()
+	p.T.Helper()
 	slots := make([]int, len(wrs))
 	for k, wr := range wrs {
-		slots[k] = slices.IndexFunc(posted, func(old sawWR) bool { return slices.Equal(old.sges[0][:], wr.sges[0][:]) })
-		require.GreaterOrEqual(p.t, slots[k], 0, "not a buffer of the ring's")
-		require.NotEqual(p.t, posted[slots[k]].wrID, wr.wrID, "a lap has its own number")
+		slots[k] = slices.IndexFunc(posted, func(old sawWR) bool { return slices.Equal(old.SGEs[0][:], wr.SGEs[0][:]) })
+		require.GreaterOrEqual(p.T, slots[k], 0, "not a buffer of the ring's")
+		require.NotEqual(p.T, posted[slots[k]].WRID, wr.WRID, "a lap has its own number")
 		posted[slots[k]] = wr
 	}
 	return slots
 }
 
 // flushed is which buffers a Flush posts again.
-func flushed(p *provider, ring *ibv.RecvRing, posted []sawWR) []int {
-	p.t.Helper()
-	return reposted(p, posted, p.during(script{room: all}, func() { require.NoError(p.t, ring.Flush()) }))
+func flushed(p *provider, ring *rdma.RecvRing, posted []sawWR) []int {
+	p.T.Helper()
+	return reposted(p, posted, p.during(script{Room: all}, func() { require.NoError(p.T, ring.Flush()) }))
 }
 
 // pollRing polls, and requires so many messages.
-func pollRing(t *testing.T, ring *ibv.RecvRing, want int) []ibv.Received {
+func pollRing(t *testing.T, ring *rdma.RecvRing, want int) []rdma.Received {
 	t.Helper()
-	in := make([]ibv.Received, max(want, 1))
+	in := make([]rdma.Received, max(want, 1))
 	n, err := ring.Poll(in)
 	require.NoError(t, err)
 	require.Equal(t, want, n)
@@ -79,37 +80,37 @@ func TestRecvRingHandsOut(t *testing.T) {
 	const n, size = 150, 24
 	ring, posted := recvRing(p, n, size)
 	require.Equal(t, n, ring.Len())
-	require.Equal(t, 1, p.saw(calls), "one call for all of them")
-	require.EqualValues(t, addressOf(p.qp), p.saw(theObject))
-	require.EqualValues(t, ibv.AccessLocalWrite, p.saw(theAccess))
+	require.Equal(t, 1, p.Saw(calls), "one call for all of them")
+	require.EqualValues(t, addressOf(p.QP), p.Saw(theObject))
+	require.EqualValues(t, ibv.AccessLocalWrite, p.Saw(theAccess))
 	for i, wr := range posted {
-		require.Equal(t, posted[0].wrID+uint64(i), wr.wrID)
-		require.Equal(t, [][3]uint64{{posted[0].sges[0][0] + uint64(i*size), size, 0x1234}}, wr.sges)
+		require.Equal(t, posted[0].WRID+uint64(i), wr.WRID)
+		require.Equal(t, [][3]uint64{{posted[0].SGEs[0][0] + uint64(i*size), size, 0x1234}}, wr.SGEs)
 	}
 
 	order := rand.New(rand.NewPCG(1, 2)).Perm(n)
 	for k, i := range order {
 		p.receive(posted[i], k%(size+1), byte(k))
 	}
-	var received []ibv.Received
-	in := make([]ibv.Received, n)
+	var received []rdma.Received
+	in := make([]rdma.Received, n)
 	for _, poll := range []struct{ room, want int }{{0, 0}, {1, 1}, {5, 5}, {n, 64}, {n, 64}, {n, 16}, {n, 0}, {0, 0}} {
-		p.play(script{room: all})
+		p.Play(script{Room: all})
 		got, err := ring.Poll(in[:poll.room])
 		require.NoError(t, err)
 		require.Equal(t, poll.want, got)
 		if poll.room > 0 {
-			require.Equal(t, 1, p.saw(calls), "there was nothing to post")
-			require.EqualValues(t, addressOf(p.cq), p.saw(theObject))
+			require.Equal(t, 1, p.Saw(calls), "there was nothing to post")
+			require.EqualValues(t, addressOf(p.CQ), p.Saw(theObject))
 		}
 		received = append(received, in[:got]...)
 	}
 	require.Len(t, received, n)
 	for k, m := range received {
-		require.Equal(t, posted[order[k]].wrID, m.WC.WRID)
+		require.Equal(t, posted[order[k]].WRID, m.WC.WRID)
 		require.EqualValues(t, 0x11, m.WC.QPNum)
 		require.Equal(t, bytes.Repeat([]byte{byte(k)}, k%(size+1)), m.Data)
-		require.EqualValues(t, posted[order[k]].sges[0][0], addressOf(unsafe.SliceData(m.Data)), "not a copy")
+		require.EqualValues(t, posted[order[k]].SGEs[0][0], addressOf(unsafe.SliceData(m.Data)), "not a copy")
 		require.Equal(t, size, cap(m.Data), "appending must not reach the next buffer")
 	}
 
@@ -117,12 +118,12 @@ func TestRecvRingHandsOut(t *testing.T) {
 	require.NoError(t, ring.Release())
 	require.NoError(t, ring.Release(received[10:]...))
 	require.NoError(t, ring.Release(received[:10]...))
-	require.Equal(t, slices.Concat(order[10:], order[:10]), reposted(p, posted, p.during(script{room: all}, func() { pollRing(t, ring, 0) })))
-	require.Empty(t, p.during(script{room: all}, func() { require.NoError(t, ring.Flush()) }))
-	require.Zero(t, p.saw(calls), "there was nothing to post")
+	require.Equal(t, slices.Concat(order[10:], order[:10]), reposted(p, posted, p.during(script{Room: all}, func() { pollRing(t, ring, 0) })))
+	require.Empty(t, p.during(script{Room: all}, func() { require.NoError(t, ring.Flush()) }))
+	require.Zero(t, p.Saw(calls), "there was nothing to post")
 }
 
-func wrIDs(received []ibv.Received) []uint64 {
+func wrIDs(received []rdma.Received) []uint64 {
 	var list []uint64
 	for i := range received {
 		list = append(list, received[i].WC.WRID)
@@ -157,7 +158,7 @@ func TestRecvRingData(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for slot := range 2 {
 				wc := tt.wc
-				wc.WRID = posted[slot].wrID
+				wc.WRID = posted[slot].WRID
 				p.complete(wc)
 				m := pollRing(t, ring, 1)[0]
 				require.NotNil(t, m.Data)
@@ -194,13 +195,13 @@ func TestRecvRingGoesOnAfterAShortPost(t *testing.T) {
 	// A poll that cannot post hands out all the same.
 	p.receive(posted[2], 4, 7)
 	p.receive(posted[1], 2, 8)
-	in = make([]ibv.Received, 4)
+	in = make([]rdma.Received, 4)
 	require.Equal(t, []int{4}, reposted(p, posted, p.during(full(1), func() {
 		got, err := ring.Poll(in)
 		requireRefused(t, err, syscall.ENOMEM, "post receive")
 		require.Equal(t, 2, got)
 	})))
-	require.Equal(t, []uint64{posted[2].wrID, posted[1].wrID}, wrIDs(in[:2]))
+	require.Equal(t, []uint64{posted[2].WRID, posted[1].WRID}, wrIDs(in[:2]))
 	require.Equal(t, []byte{7, 7, 7, 7}, in[0].Data)
 	require.NoError(t, ring.Release(in[1], in[0]))
 	require.Equal(t, []int{0, 5, 1, 2}, flushed(p, ring, posted))
@@ -218,17 +219,17 @@ func TestRecvRingPostsNothingTwice(t *testing.T) {
 	}
 	require.NoError(t, ring.Release(pollRing(t, ring, 4)...))
 	require.Equal(t, []int{0, 1}, reposted(p, posted, p.during(silent(2), func() { require.ErrorIs(t, ring.Flush(), ibv.ErrAcceptedUnknown) })))
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	require.NoError(t, ring.Flush())
 	pollRing(t, ring, 0)
-	require.Equal(t, 1, p.saw(calls), "the poll, and no post")
+	require.Equal(t, 1, p.Saw(calls), "the poll, and no post")
 
 	// Those that were posted complete, and go on.
 	p.receive(posted[1], 5, 9)
 	in := pollRing(t, ring, 1)
 	require.Equal(t, bytes.Repeat([]byte{9}, 5), in[0].Data)
 	require.NoError(t, ring.Release(in...))
-	require.Equal(t, []int{1}, reposted(p, posted, p.during(script{room: all}, func() { pollRing(t, ring, 0) })))
+	require.Equal(t, []int{1}, reposted(p, posted, p.during(script{Room: all}, func() { pollRing(t, ring, 0) })))
 }
 
 // Completions that are not those of posted buffers are told, as they are, and not
@@ -240,7 +241,7 @@ func TestRecvRingTellsForeignCompletions(t *testing.T) {
 	}
 	another, foreign := recvRing(p, 4, 8)
 	ring, posted := recvRing(p, 4, 8)
-	first := posted[0].wrID
+	first := posted[0].WRID
 	p.receive(posted[0], 1, 0)
 	out := pollRing(t, ring, 1)
 	p.receive(posted[1], 1, 0)
@@ -249,11 +250,11 @@ func TestRecvRingTellsForeignCompletions(t *testing.T) {
 		"zero":                  0,
 		"a small number":        2,
 		"a large number":        math.MaxUint64,
-		"another ring's":        foreign[2].wrID,
+		"another ring's":        foreign[2].WRID,
 		"before the first":      first - 1,
 		"behind the last":       first + 4,
 		"of no buffer":          first + math.MaxUint32,
-		"of one that was freed": posted[1].wrID,
+		"of one that was freed": posted[1].WRID,
 	} {
 		t.Run(name, func(t *testing.T) {
 			wcs := []ibv.WC{
@@ -264,7 +265,7 @@ func TestRecvRingTellsForeignCompletions(t *testing.T) {
 				p.complete(wcs[0])
 				p.receive(posted[3], 3, 5)
 				p.complete(wcs[1])
-				in := make([]ibv.Received, 4)
+				in := make([]rdma.Received, 4)
 				var err error
 				// It is not posted, for the buffer that was given back must stay so.
 				require.Empty(t, p.during(full(0), func() {
@@ -287,7 +288,7 @@ func TestRecvRingTellsForeignCompletions(t *testing.T) {
 				if !withWC {
 					requireForeign(t, err, "poll receive ring", wcs...)
 				}
-				require.Equal(t, posted[3].wrID, in[0].WC.WRID)
+				require.Equal(t, posted[3].WRID, in[0].WC.WRID)
 				require.Equal(t, []byte{5, 5, 5}, in[0].Data)
 				require.Zero(t, in[1])
 				require.NoError(t, ring.Release(in[0]))
@@ -319,10 +320,10 @@ func TestRecvRingsNumberTheirBuffersApart(t *testing.T) {
 	for range 2000 {
 		ring, posted := recvRing(p, 2, 1)
 		for _, wr := range posted {
-			require.False(t, seen[wr.wrID], "%#x", wr.wrID)
-			seen[wr.wrID] = true
+			require.False(t, seen[wr.WRID], "%#x", wr.WRID)
+			seen[wr.WRID] = true
 		}
-		require.NoError(t, ring.Close())
+		p.close(ring)
 	}
 }
 
@@ -336,14 +337,14 @@ func TestRecvRingRelease(t *testing.T) {
 	another, others := recvRing(p, 4, 8)
 	p.receive(others[2], 1, 0)
 	pollRing(t, another, 1) // its own one is out as often
-	refused := func(of *ibv.RecvRing, in ...ibv.Received) {
+	refused := func(of *rdma.RecvRing, in ...rdma.Received) {
 		t.Helper()
-		requireRefused(t, of.Release(in...), syscall.EINVAL, "release receive buffer")
+		requireRefused(t, of.Release(in...), syscall.EINVAL, "release a buffer of")
 	}
 	p.receive(posted[2], 1, 0)
 	p.receive(posted[1], 1, 0)
 	in := pollRing(t, ring, 2)
-	refused(ring, ibv.Received{})
+	refused(ring, rdma.Received{})
 	refused(another, in[0])
 	require.NoError(t, ring.Release(in[0]))
 	refused(ring, in[0])
@@ -377,54 +378,54 @@ func TestRecvRingThatTheQueueDoesNotTake(t *testing.T) {
 	}{
 		"some":               {full(3), false},
 		"all but one":        {full(4), false},
-		"some, with a word":  {script{room: 1, result: int32(syscall.ENOMEM), bad: element, badIndex: 1}, false},
+		"some, with a word":  {script{Room: 1, Result: int32(syscall.ENOMEM), Bad: element, BadIndex: 1}, false},
 		"not known, some":    {silent(2), true},
 		"not known, nothing": {silent(0), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var ring *ibv.RecvRing
+			var ring *rdma.RecvRing
 			posted := p.during(tt.script, func() {
 				var err error
-				ring, err = ibv.NewRecvRing(p.qp, 5, 4096)
+				ring, err = rdma.NewRecvRing(p.qp, rdma.RecvRingOptions{Buffers: 5, Size: 4096})
 				require.NoError(t, err)
 			})
 			require.NotNil(t, ring)
-			require.Len(t, posted, tt.script.room)
-			require.Equal(t, 1, p.saw(regions))
+			require.Len(t, posted, tt.script.Room)
+			require.Equal(t, 1, p.Saw(regions))
 			for _, wr := range posted {
 				p.receive(wr, 4096, 1) // faults if the memory is gone
 			}
-			in := make([]ibv.Received, 5)
+			in := make([]rdma.Received, 5)
 			if tt.unknown {
 				// Nothing is tried again, so that this is told once.
-				p.play(script{room: all})
+				p.Play(script{Room: all})
 				n, err := ring.Poll(in)
 				require.Equal(t, len(posted), n)
 				require.ErrorIs(t, err, ibv.ErrAcceptedUnknown)
-				require.Equal(t, 1, p.saw(calls), "the poll, and no post")
+				require.Equal(t, 1, p.Saw(calls), "the poll, and no post")
 				pollRing(t, ring, 0)
 			} else {
 				require.Empty(t, p.during(full(0), func() { requireRefused(t, ring.Flush(), syscall.ENOMEM, "post receive") }))
-				rest := p.during(script{room: all}, func() { pollRing(t, ring, len(posted)) })
+				rest := p.during(script{Room: all}, func() { pollRing(t, ring, len(posted)) })
 				require.Len(t, rest, 5-len(posted))
-				require.NotContains(t, ids(posted), rest[0].wrID)
+				require.NotContains(t, ids(posted), rest[0].WRID)
 			}
-			require.NoError(t, ring.Close())
-			require.Zero(t, p.saw(regions))
+			p.close(ring)
+			require.Zero(t, p.Saw(regions))
 			for _, wr := range posted {
-				require.False(t, p.mapped(wr.sges[0][0]))
+				require.False(t, p.mapped(wr.SGEs[0][0]))
 			}
 		})
 	}
-	for name, s := range map[string]script{"full": full(0), "refused": {result: int32(syscall.ENOMEM), bad: element}} {
+	for name, s := range map[string]script{"full": full(0), "refused": {Result: int32(syscall.ENOMEM), Bad: element}} {
 		t.Run(name, func(t *testing.T) {
 			require.Empty(t, p.during(s, func() {
-				ring, err := ibv.NewRecvRing(p.qp, 5, 4096)
+				ring, err := rdma.NewRecvRing(p.qp, rdma.RecvRingOptions{Buffers: 5, Size: 4096})
 				require.Nil(t, ring)
 				require.ErrorIs(t, err, syscall.ENOMEM)
 			}))
-			require.Equal(t, 1, p.saw(calls))
-			require.Zero(t, p.saw(regions))
+			require.Equal(t, 1, p.Saw(calls))
+			require.Zero(t, p.Saw(regions))
 		})
 	}
 }
@@ -436,27 +437,34 @@ func TestRecvRingRefused(t *testing.T) {
 		return
 	}
 	p.resize(sizes{8, 1, 6, 7, false})
-	onQP := func(n, size int) (*ibv.RecvRing, error) { return ibv.NewRecvRing(p.qp, n, size) }
-	onSRQ := func(n, size int) (*ibv.RecvRing, error) { return ibv.NewSRQRecvRing(p.srq, p.cq, n, size) }
-	withoutCQ := func(n, size int) (*ibv.RecvRing, error) { return ibv.NewSRQRecvRing(p.srq, nil, n, size) }
-	withSRQ := func(n, size int) (*ibv.RecvRing, error) { return ibv.NewRecvRing(p.srqQP, n, size) }
-	onUD := func(n, size int) (*ibv.RecvRing, error) {
-		p.call("provider_type", uintptr(ibv.QPTUD))
-		defer p.call("provider_type", uintptr(ibv.QPTRC))
-		return ibv.NewRecvRing(p.qp, n, size)
+	onQP := func(n, size int) (*rdma.RecvRing, error) {
+		return rdma.NewRecvRing(p.qp, rdma.RecvRingOptions{Buffers: n, Size: size})
 	}
-	p.play(script{room: all})
+	onSRQ := func(n, size int) (*rdma.RecvRing, error) {
+		return rdma.NewSRQRecvRing(p.srq, p.cq, rdma.RecvRingOptions{Buffers: n, Size: size})
+	}
+	withoutCQ := func(n, size int) (*rdma.RecvRing, error) {
+		return rdma.NewSRQRecvRing(p.srq, nil, rdma.RecvRingOptions{Buffers: n, Size: size})
+	}
+	withSRQ := func(n, size int) (*rdma.RecvRing, error) {
+		return rdma.NewRecvRing(p.srqQP, rdma.RecvRingOptions{Buffers: n, Size: size})
+	}
+	onUD := func(n, size int) (*rdma.RecvRing, error) {
+		p.Call("provider_type", uintptr(ibv.QPTUD))
+		defer p.Call("provider_type", uintptr(ibv.QPTRC))
+		return rdma.NewRecvRing(p.qp, rdma.RecvRingOptions{Buffers: n, Size: size})
+	}
+	p.Play(script{Room: all})
 	for _, tt := range []struct {
 		name    string
-		make    func(n, size int) (*ibv.RecvRing, error)
+		make    func(n, size int) (*rdma.RecvRing, error)
 		n, size int
 		refused verb
 		errno   syscall.Errno
 		says    string
 	}{
-		{"no buffers", onQP, 0, 8, none, syscall.EINVAL, "at least one buffer of at least one byte"},
+		{"fewer than none", onSRQ, -1, 8, none, syscall.EINVAL, "at least one buffer of at least one byte"},
 		{"fewer than none", onQP, -1, 8, none, syscall.EINVAL, "make a ring of -1 receive buffers of 8 bytes"},
-		{"no bytes", onQP, 1, 0, none, syscall.EINVAL, "at least one buffer of at least one byte"},
 		{"fewer bytes than none", onQP, 1, -8, none, syscall.EINVAL, "at least one buffer of at least one byte"},
 		{"more than a block", onQP, 2, 1 << 30, none, syscall.EINVAL, "1 GiB"},
 		{"more than there is", onQP, math.MaxInt, math.MaxInt, none, syscall.EINVAL, "1 GiB"},
@@ -465,10 +473,8 @@ func TestRecvRingRefused(t *testing.T) {
 		{"more than the shared queue", onSRQ, 8, 8, none, syscall.ENOMEM, "the receive queue has room for 7"},
 		{"more than its completion queue", onSRQ, 9, 8, none, syscall.ENOMEM, "the completion queue has room for 8"},
 		{"no completion queue", withoutCQ, 1, 8, none, syscall.EINVAL, "the completion queue is missing"},
-		{"room for the header only in part", onUD, 1, 39, none, syscall.EINVAL, "the first 40 bytes of each buffer are for a header, and the buffers have 39"},
+		{"headers that are more than a block", onUD, 1 << 29, 1, none, syscall.EINVAL, "1 GiB"},
 		{"queue pair with a shared queue", withSRQ, 1, 8, none, syscall.EINVAL, "SRQ"},
-		{"no answer", onQP, 1, 8, queryQP, syscall.EACCES, "query queue pair 0x11"},
-		{"no answer of the shared queue", onSRQ, 1, 8, querySRQ, syscall.EACCES, "query shared receive queue"},
 		{"no memory region", onQP, 1, 8, regMR, syscall.ENOMEM, "register 8 bytes"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -477,37 +483,35 @@ func TestRecvRingRefused(t *testing.T) {
 			ring, err := tt.make(tt.n, tt.size)
 			require.Nil(t, ring)
 			requireRefused(t, err, tt.errno, tt.says)
-			require.Zero(t, p.saw(calls))
-			require.Zero(t, p.saw(regions))
-			require.Equal(t, tt.refused == regMR, p.saw(theList) != 0)
-			require.False(t, p.mapped(uint64(p.saw(theList))), "the buffers must be freed")
+			require.Zero(t, p.Saw(calls))
+			require.Zero(t, p.Saw(regions))
+			require.Equal(t, tt.refused == regMR, p.Saw(theList) != 0)
+			require.False(t, p.mapped(uint64(p.Saw(theList))), "the buffers must be freed")
 		})
 	}
 	p.entries(1, 0, 0)
-	for _, make := range []func(n, size int) (*ibv.RecvRing, error){onQP, onSRQ} {
+	for _, make := range []func(n, size int) (*rdma.RecvRing, error){onQP, onSRQ} {
 		ring, err := make(1, 8)
 		require.Nil(t, ring)
 		requireRefused(t, err, syscall.EINVAL, "made for receives without scatter/gather entries")
-		require.Zero(t, p.saw(calls))
+		require.Zero(t, p.Saw(calls))
 	}
 	p.entries(1, 1, 1)
-	ring, err := onUD(1, 40)
-	require.NoError(t, err, "empty messages")
-	require.NoError(t, ring.Close())
-	ring, err = onQP(6, 8)
+	ring, err := onQP(6, 8)
 	require.NoError(t, err, "as large as the queue")
-	require.NoError(t, ring.Close())
+	p.close(ring)
 	ring, err = onSRQ(7, 8)
 	require.NoError(t, err, "as large as the shared queue")
-	require.NoError(t, ring.Close())
+	p.close(ring)
 	// A provider that cannot tell leaves it to the queue.
 	for _, errno := range []syscall.Errno{syscall.ENOSYS, syscall.EOPNOTSUPP} {
 		p.refuse(querySRQ, errno)
-		require.Len(t, p.during(script{room: all}, func() {
+		p.adopt()
+		require.Len(t, p.during(script{Room: all}, func() {
 			ring, err = onSRQ(8, 8)
 			require.NoError(t, err)
 		}), 8)
-		require.NoError(t, ring.Close())
+		p.close(ring)
 		require.Empty(t, p.during(full(0), func() {
 			ring, err = onSRQ(8, 8)
 			requireRefused(t, err, syscall.ENOMEM, "post shared receive")
@@ -515,17 +519,13 @@ func TestRecvRingRefused(t *testing.T) {
 		require.Nil(t, ring)
 	}
 	p.refuse(none, 0)
-	require.Zero(t, p.saw(regions))
+	require.Zero(t, p.Saw(regions))
 
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	p.state(ibv.QPSReset)
 	_, err = onQP(1, 8)
 	requireRefused(t, err, syscall.EINVAL, "RESET")
-	p.state(ibv.QPSInit)
-	p.call("provider_share_cq")
-	_, err = onQP(1, 8)
-	requireRefused(t, err, syscall.EINVAL, "its sends complete on the same completion queue")
-	require.Zero(t, p.saw(calls))
+	require.Zero(t, p.Saw(calls))
 }
 
 // A queue pair that was reset is told before the provider is asked, and nothing
@@ -539,11 +539,11 @@ func TestRecvRingOfAQueuePairInReset(t *testing.T) {
 	p.receive(posted[1], 1, 0)
 	require.NoError(t, ring.Release(pollRing(t, ring, 1)...))
 	p.state(ibv.QPSReset)
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	for range 2 {
 		requireRefused(t, ring.Flush(), syscall.EINVAL, "RESET")
 	}
-	require.Zero(t, p.saw(calls))
+	require.Zero(t, p.Saw(calls))
 	p.state(ibv.QPSInit)
 	require.Equal(t, []int{1}, flushed(p, ring, posted))
 }
@@ -553,23 +553,23 @@ func TestRecvRingOfASharedReceiveQueue(t *testing.T) {
 	if p == nil {
 		return
 	}
-	var ring *ibv.RecvRing
-	posted := p.during(script{room: all}, func() {
+	var ring *rdma.RecvRing
+	posted := p.during(script{Room: all}, func() {
 		var err error
-		ring, err = ibv.NewSRQRecvRing(p.srq, p.cq, 3, 8)
+		ring, err = rdma.NewSRQRecvRing(p.srq, p.cq, rdma.RecvRingOptions{Buffers: 3, Size: 8})
 		require.NoError(t, err)
 	})
 	require.Len(t, posted, 3)
-	require.EqualValues(t, addressOf(p.srq), p.saw(theObject))
+	require.EqualValues(t, addressOf(p.SRQ), p.Saw(theObject))
 	// The queue pairs' messages come as they like.
 	for slot, qpNum := range map[int]uint32{2: 5, 0: 6} {
-		p.complete(ibv.WC{WRID: posted[slot].wrID, Opcode: ibv.WCRecv, ByteLen: 8, QPNum: qpNum})
+		p.complete(ibv.WC{WRID: posted[slot].WRID, Opcode: ibv.WCRecv, ByteLen: 8, QPNum: qpNum})
 		in := pollRing(t, ring, 1)
-		require.EqualValues(t, addressOf(p.cq), p.saw(theObject))
+		require.EqualValues(t, addressOf(p.CQ), p.Saw(theObject))
 		require.Equal(t, qpNum, in[0].WC.QPNum)
 		require.NoError(t, ring.Release(in...))
 		require.Equal(t, []int{slot}, flushed(p, ring, posted))
-		require.EqualValues(t, addressOf(p.srq), p.saw(theObject))
+		require.EqualValues(t, addressOf(p.SRQ), p.Saw(theObject))
 	}
 }
 
@@ -581,21 +581,21 @@ func TestRecvRingPollFails(t *testing.T) {
 	}
 	ring, posted := recvRing(p, 2, 8)
 	p.receive(posted[0], 3, 4)
-	in := make([]ibv.Received, 2)
-	p.play(script{room: all, result: -1, errno: syscall.EIO})
+	in := make([]rdma.Received, 2)
+	p.Play(script{Room: all, Result: -1, Errno: syscall.EIO})
 	n, err := ring.Poll(in)
 	require.Zero(t, n)
 	requireRefused(t, err, syscall.EIO, "poll completion queue")
 
-	p.play(script{room: all})
+	p.Play(script{Room: all})
 	in = pollRing(t, ring, 1)
 	require.Equal(t, []byte{4, 4, 4}, in[0].Data)
 	require.NoError(t, ring.Release(in...))
-	p.play(silent(1))
+	p.Play(silent(1))
 	n, err = ring.Poll(in)
 	require.Zero(t, n)
 	require.ErrorIs(t, err, ibv.ErrAcceptedUnknown, "the earlier error comes first")
-	require.Equal(t, 2, p.saw(calls), "the queue is polled although the post failed")
+	require.Equal(t, 2, p.Saw(calls), "the queue is polled although the post failed")
 }
 
 func TestRecvRingClose(t *testing.T) {
@@ -607,36 +607,55 @@ func TestRecvRingClose(t *testing.T) {
 	p.receive(posted[0], 8, 1)
 	p.receive(posted[1], 8, 2)
 	in := pollRing(t, ring, 1)
+	require.NoError(t, ring.Release(pollRing(t, ring, 1)...)) // there is something to post
+
+	// The device may write to the buffers until the queue pair is closed.
+	var children *rdma.ChildrenError
+	require.ErrorAs(t, ring.Close(), &children)
+	require.Equal(t, []string{"queue pair 0x11 on scripted0"}, children.Children)
+	require.Equal(t, []int{1}, flushed(p, ring, posted), "it is as it was")
+	require.NoError(t, p.qp.Close())
+	wcs := make([]ibv.WC, 2)
+	p.Play(script{Room: all})
+	requireClosed := func(says string) {
+		t.Helper()
+		n, err := ring.Poll(make([]rdma.Received, 2))
+		require.Zero(t, n)
+		errs := map[string]error{"poll": ring.Flush(), "release": ring.Release(in...), "releasing nothing": ring.Release(), "releaseWC": ring.ReleaseWC(in[0].WC), "pollWC": err}
+		n, errs["poll2"] = ring.PollWC(wcs)
+		require.Zero(t, n)
+		for name, err := range errs {
+			require.ErrorIs(t, err, rdma.ErrClosed, name)
+			require.ErrorIs(t, err, fs.ErrClosed, name)
+			require.ErrorContains(t, err, says, name)
+		}
+	}
+	requireClosed("queue pair 0x11 on scripted0: it is closed")
+	require.Equal(t, in[0].Data, ring.Data(&in[0].WC), "what is out can be read")
+	require.Equal(t, byte(1), in[0].Data[7])
+
 	p.refuse(deregMR, syscall.EBUSY)
 	requireRefused(t, ring.Close(), syscall.EBUSY, "deregister memory region")
-	p.receive(posted[0], 8, 3) // faults if the memory is gone
-	require.Equal(t, byte(3), in[0].Data[7])
+	require.Equal(t, in[0].Data, ring.Data(&in[0].WC), "it is as it was")
+	requireClosed("queue pair 0x11 on scripted0: it is closed")
+	require.Equal(t, "receive ring of 2 buffers for queue pair 0x11 on scripted0", ring.String())
 	p.refuse(none, 0)
 	require.NoError(t, ring.Close())
-	require.Zero(t, p.saw(regions))
-	require.False(t, p.mapped(posted[0].sges[0][0]))
+	require.Zero(t, p.Saw(regions))
+	require.False(t, p.mapped(posted[0].SGEs[0][0]))
 
 	// Whatever is done with it then does no harm.
-	p.receive(posted[1], 0, 0)
-	for _, closed := range []*ibv.RecvRing{ring, {}} {
-		for name, err := range map[string]error{
-			"close receive ring":     closed.Close(),
-			"release receive buffer": closed.Release(in...),
-			"poll receive ring":      closed.Flush(),
-		} {
-			require.ErrorIs(t, err, ibv.ErrRingClosed)
-			require.ErrorIs(t, err, fs.ErrClosed)
-			requireRefused(t, err, syscall.EINVAL, name+": the ring is closed")
-		}
-		require.ErrorIs(t, closed.Release(), ibv.ErrRingClosed)
-		require.ErrorIs(t, closed.ReleaseWC(in[0].WC), ibv.ErrRingClosed)
-		n, err := closed.Poll(make([]ibv.Received, 2))
-		require.Zero(t, n)
-		require.ErrorIs(t, err, ibv.ErrRingClosed)
-		n, err = closed.PollWC(make([]ibv.WC, 2))
-		require.Zero(t, n)
-		require.ErrorIs(t, err, ibv.ErrRingClosed)
-		require.Nil(t, closed.Data(&in[0].WC))
+	requireClosed("receive ring of 2 buffers for queue pair 0x11 on scripted0: it is closed")
+	require.Zero(t, p.Saw(calls))
+	require.ErrorIs(t, ring.Close(), rdma.ErrClosed)
+	require.NoError(t, ring.CloseAll())
+	wc, never := in[0].WC, &rdma.RecvRing{}
+	for _, err := range []error{never.Close(), never.CloseAll(), never.Flush(), never.ReleaseWC(wc), never.Release()} {
+		requireRefused(t, err, syscall.EINVAL, "not made by this package")
+	}
+	for _, closed := range []*rdma.RecvRing{ring, never} {
+		require.Nil(t, closed.Data(&wc))
+		require.Nil(t, closed.Header(&wc))
 		require.Zero(t, closed.Len())
 	}
 }
@@ -658,11 +677,11 @@ func TestRecvRingKeepsEveryBuffer(t *testing.T) {
 			device = append(device, i)
 		}
 		var completed []message
-		var out []ibv.Received
-		slotsOf := func(received []ibv.Received) []int {
+		var out []rdma.Received
+		slotsOf := func(received []rdma.Received) []int {
 			slots := []int{}
 			for i := range received {
-				slots = append(slots, slices.IndexFunc(posted, func(wr sawWR) bool { return wr.wrID == received[i].WC.WRID }))
+				slots = append(slots, slices.IndexFunc(posted, func(wr sawWR) bool { return wr.WRID == received[i].WC.WRID }))
 			}
 			return slots
 		}
@@ -696,41 +715,41 @@ func TestRecvRingKeepsEveryBuffer(t *testing.T) {
 				waiting = append(waiting, slotsOf(out[:k])...)
 				out = out[k:]
 			case 2: // polling, with a queue that may be full
-				s := script{room: all}
+				s := script{Room: all}
 				if random.IntN(2) == 0 && len(waiting) > 0 {
 					s = full(random.IntN(len(waiting)))
 				}
-				in := make([]ibv.Received, random.IntN(n+2))
+				in := make([]rdma.Received, random.IntN(n+2))
 				accept(p.during(s, func() {
 					got, err := ring.Poll(in)
-					require.Equal(t, s.room != all, err != nil)
+					require.Equal(t, s.Room != all, err != nil)
 					require.Equal(t, min(len(in), len(completed), 64), got)
 					in = in[:got]
 				}))
 				for i := range in {
-					require.Equal(t, posted[completed[i].slot].wrID, in[i].WC.WRID)
+					require.Equal(t, posted[completed[i].slot].WRID, in[i].WC.WRID)
 					require.Equal(t, bytes.Repeat([]byte{completed[i].content}, completed[i].length), in[i].Data)
 				}
 				completed = completed[len(in):]
 				out = append(out, in...)
 			case 3:
-				accept(p.during(script{room: all}, func() { require.NoError(t, ring.Flush()) }))
+				accept(p.during(script{Room: all}, func() { require.NoError(t, ring.Flush()) }))
 				require.Empty(t, waiting)
 			}
 			require.Equal(t, n, len(device)+len(completed)+len(out)+len(waiting))
 		}
 		// In the end, the device has all of them again.
 		flush := func() { require.NoError(t, ring.Flush()) }
-		accept(p.during(script{room: all}, flush))
+		accept(p.during(script{Room: all}, flush))
 		for len(completed) > 0 {
 			in := pollRing(t, ring, min(len(completed), 64))
 			completed, out = completed[len(in):], append(out, in...)
 		}
 		require.NoError(t, ring.Release(out...))
 		waiting = append(waiting, slotsOf(out)...)
-		accept(p.during(script{room: all}, flush))
+		accept(p.during(script{Room: all}, flush))
 		require.Len(t, device, n)
-		require.NoError(t, ring.Close())
+		p.close(ring)
 	}
 }
 
@@ -750,9 +769,9 @@ func TestRecvRingDoesNotAllocate(t *testing.T) {
 		return // a call costs memory then
 	}
 	const n, times = 4, 100
-	p.call("provider_echo", 9)
+	p.Call("provider_echo", 9)
 	ring, _ := recvRing(p, n, 8)
-	in, wcs := make([]ibv.Received, n), make([]ibv.WC, n)
+	in, wcs := make([]rdma.Received, n), make([]ibv.WC, n)
 	sum := 0
 	require.Zero(t, testing.AllocsPerRun(times, func() {
 		got, err := ring.Poll(in)
@@ -780,18 +799,18 @@ func TestRecvRingExample(t *testing.T) {
 	if p == nil {
 		return
 	}
-	p.call("provider_echo", 100)
+	p.Call("provider_echo", 100)
 	ring, _ := recvRing(p, 4, 16)
 	var lengths []int
 	require.NoError(t, receive(ring, 9, func(message []byte) { lengths = append(lengths, len(message)) }))
 	require.Equal(t, []int{0, 1, 2, 3, 4, 5, 6, 7, 8}, lengths)
 
-	p.call("provider_echo", 0)
+	p.Call("provider_echo", 0)
 	var posted []sawWR
 	ring, posted = recvRing(p, 4, 16)
 	_, err := p.cq.Poll(make([]ibv.WC, 8)) // what was received beyond the 9
 	require.NoError(t, err)
-	p.complete(ibv.WC{WRID: posted[3].wrID, Status: ibv.WCWRFlushErr})
+	p.complete(ibv.WC{WRID: posted[3].WRID, Status: ibv.WCWRFlushErr})
 	var failed *ibv.CompletionError
 	require.ErrorAs(t, receive(ring, 1, nil), &failed)
 }
@@ -804,13 +823,13 @@ func TestRingsHaveTheirOwnWRIDs(t *testing.T) {
 		return
 	}
 	of := map[uint64]int{}
-	var all []*ibv.RecvRing
+	var all []*rdma.RecvRing
 	for k, n := range []int{64, 32, 16, 33, 1, 2, 1, 64} {
 		ring, posted := recvRing(p, n, 16)
 		for _, wr := range posted {
-			other, taken := of[wr.wrID]
-			require.False(t, taken, "rings %d and %d have WRID %#x", k, other, wr.wrID)
-			of[wr.wrID] = k
+			other, taken := of[wr.WRID]
+			require.False(t, taken, "rings %d and %d have WRID %#x", k, other, wr.WRID)
+			of[wr.WRID] = k
 		}
 		all = append(all, ring)
 	}

@@ -1,20 +1,21 @@
-package ibv_test
+package rdma_test
 
 import (
 	"errors"
 	"log"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // A large piece of memory is written to the peer's in blocks, with a completion
 // for one block in 16.
 func ExampleSendRing() {
-	var qp *ibv.QP        // connected, made with SQSigAll 0
+	var qp *rdma.QP       // connected, made without SignalAll
 	var from *ibv.MR      // what is to be written
 	var remoteAddr uint64 // where to, as the peer tells
 	var rkey uint32
-	ring, err := ibv.NewSendRing(qp, 128, 1, 16)
+	ring, err := rdma.NewSendRing(qp, rdma.SendRingOptions{Requests: 128, SignalEvery: 16})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +25,7 @@ func ExampleSendRing() {
 }
 
 // write returns when all of it is in the peer's memory.
-func write(ring *ibv.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) error {
+func write(ring *rdma.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) error {
 	const block = 1 << 16
 	for at := 0; at < int(from.Length); {
 		length, flags := min(block, int(from.Length)-at), ibv.SendFlags(0)
@@ -32,7 +33,7 @@ func write(ring *ibv.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) err
 			flags = ibv.SendSignaled // the last one, to hear of the end
 		}
 		wr, err := ring.Add(ibv.WRRDMAWrite, flags, from.SGE(at, length))
-		if errors.Is(err, ibv.ErrRingFull) {
+		if errors.Is(err, rdma.ErrRingFull) {
 			if err := advance(ring); err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ func write(ring *ibv.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) err
 }
 
 // advance posts what was added, and looks what is done.
-func advance(ring *ibv.SendRing) error {
+func advance(ring *rdma.SendRing) error {
 	if err := ring.Post(); err != nil {
 		return err
 	}

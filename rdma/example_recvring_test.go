@@ -1,4 +1,4 @@
-package ibv_test
+package rdma_test
 
 import (
 	"errors"
@@ -6,12 +6,13 @@ import (
 	"log"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // Messages as they come, each from a buffer that is given back.
 func ExampleRecvRing() {
-	var qp *ibv.QP // connected; its receives complete on a completion queue of their own
-	ring, err := ibv.NewRecvRing(qp, 64, 4096)
+	var qp *rdma.QP // connected; its receives complete on a completion queue of their own
+	ring, err := rdma.NewRecvRing(qp, rdma.RecvRingOptions{Buffers: 64, Size: 4096})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -28,8 +29,8 @@ func ExampleRecvRing() {
 }
 
 // receive handles so many messages.
-func receive(ring *ibv.RecvRing, messages int, handle func(message []byte)) error {
-	in := make([]ibv.Received, 16)
+func receive(ring *rdma.RecvRing, messages int, handle func(message []byte)) error {
+	in := make([]rdma.Received, 16)
 	for messages > 0 {
 		got, err := ring.Poll(in[:min(messages, len(in))]) // 0 says that nothing came
 		for i := range in[:got] {
@@ -48,7 +49,7 @@ func receive(ring *ibv.RecvRing, messages int, handle func(message []byte)) erro
 
 // The same with completions where C puts them.
 func ExampleRecvRing_PollWC() {
-	var ring *ibv.RecvRing
+	var ring *rdma.RecvRing
 	wcs := make([]ibv.WC, 16)
 	for {
 		got, err := ring.PollWC(wcs)

@@ -1,4 +1,4 @@
-/* A provider without a device, for the tests of package ibv. Its objects are
+/* A provider without a device, for tests. Its objects are
  * laid out by the C compiler from the real header, and it does what a script
  * says, so it can fail in every way that providers have. It writes down what it
  * was given, as C sees it.
@@ -16,7 +16,7 @@
 
 enum { MAX_SEEN = 256, MAX_SGE = 8, MAX_COMPLETIONS = 1024 };
 
-/* What a post leaves in bad_wr. The numbers are known to provider_test.go. */
+/* What a post leaves in bad_wr. The numbers are known to provider.go. */
 enum bad {
 	BAD_UNTOUCHED,
 	BAD_NULL,
@@ -418,7 +418,7 @@ void provider_no_query_port(struct provider *p)
 	verbs_get_ctx(p->context)->query_port = NULL;
 }
 
-/* What the provider wrote down, in the order of provider_test.go's constants. */
+/* What the provider wrote down, in the order of provider.go's constants. */
 uint64_t provider_saw(struct provider *p, int what)
 {
 	switch (what) {
@@ -547,7 +547,7 @@ int ibv_query_port(struct ibv_context *context, uint8_t port, struct _compat_ibv
 	return result;
 }
 
-/* The verbs that provider_refuse knows, by the numbers of provider_test.go. */
+/* The verbs that provider_refuse knows, by the numbers of provider.go. */
 enum verb { QUERY_QP = 1, QUERY_SRQ, REG_MR, DEREG_MR };
 
 static int refuses(struct provider *p, enum verb verb) { return p->refused == (int)verb ? p->refusal : 0; }

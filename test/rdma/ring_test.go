@@ -1,6 +1,6 @@
 //go:build device
 
-package device
+package rdma
 
 import (
 	"encoding/binary"
@@ -11,7 +11,21 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
+
+// room is a queue pair's options for so many sends and receives.
+func room(sends, recvs uint32) rdma.QPOptions {
+	return rdma.QPOptions{Cap: ibv.QPCap{MaxSendWR: sends, MaxRecvWR: recvs, MaxSendSGE: 4, MaxRecvSGE: 4, MaxInlineData: 64}}
+}
+
+// oneWay is a connected sender and receiver.
+func (r *rig) oneWay(sends, recvs uint32) (sender, receiver end) {
+	r.t.Helper()
+	sender, receiver = r.end(room(sends, 1)), r.end(room(1, recvs))
+	r.connect(sender.QP, receiver.QP)
+	return sender, receiver
+}
 
 func TestRings(t *testing.T) {
 	const (
@@ -22,30 +36,32 @@ func TestRings(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		t.Run(map[bool]string{false: "queue pair", true: "shared receive queue"}[shared], func(t *testing.T) {
 			r := newRig(t)
-			var srq *ibv.SRQ
+			var srq *rdma.SRQ
 			if shared {
-				srq = r.srq(buffers)
+				var err error
+				srq, err = r.pd.CreateSRQ(buffers, 1)
+				require.NoError(t, err)
 			}
-			from := r.memory(1)
-			// The ring is made before its queue pair is closed, and closed after it.
-			var recvs *ibv.RecvRing
-			t.Cleanup(func() { require.NoError(t, recvs.Close()) })
-			sender, receiver := r.side(ibv.QPTRC, buffers, 1, nil), r.side(ibv.QPTRC, 1, buffers, srq)
+			from := r.region(4096)
+			var recvs *rdma.RecvRing
+			opts := room(1, buffers)
+			opts.SRQ = srq
+			sender, receiver := r.end(room(buffers, 1)), r.end(opts)
 			r.connect(sender.QP, receiver.QP)
 			var err error
 			if shared {
-				_, err = ibv.NewRecvRing(receiver.QP, buffers, size)
+				_, err = rdma.NewRecvRing(receiver.QP, rdma.RecvRingOptions{Buffers: buffers, Size: size})
 				require.ErrorIs(t, err, ibv.ErrSRQAttached)
-				recvs, err = ibv.NewSRQRecvRing(srq, receiver.recv, buffers, size)
+				recvs, err = rdma.NewSRQRecvRing(srq, receiver.recv, rdma.RecvRingOptions{Buffers: buffers, Size: size})
 			} else {
-				recvs, err = ibv.NewRecvRing(receiver.QP, buffers, size)
+				recvs, err = rdma.NewRecvRing(receiver.QP, rdma.RecvRingOptions{Buffers: buffers, Size: size})
 			}
 			require.NoError(t, err)
-			sends, err := ibv.NewSendRing(sender.QP, 8, 1, 4)
+			sends, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: 8, MaxSGE: 1, SignalEvery: 4})
 			require.NoError(t, err)
 
 			deadline := time.Now().Add(patience)
-			in := make([]ibv.Received, buffers)
+			in := make([]rdma.Received, buffers)
 			sent, received := uint64(0), uint64(0)
 			for received < messages {
 				require.True(t, time.Now().Before(deadline), "%d of %d messages", received, messages)
@@ -54,7 +70,7 @@ func TestRings(t *testing.T) {
 					at := int(sent%8) * size
 					wr, err := sends.Add(ibv.WRSend, 0, from.SGE(at, size))
 					if err != nil {
-						require.ErrorIs(t, err, ibv.ErrRingFull)
+						require.ErrorIs(t, err, rdma.ErrRingFull)
 						require.ErrorIs(t, err, syscall.EAGAIN)
 						break
 					}
@@ -78,7 +94,7 @@ func TestRings(t *testing.T) {
 					require.ErrorIs(t, recvs.Release(in[0]), syscall.EINVAL, "given back twice")
 				}
 			}
-			require.ErrorIs(t, recvs.Release(ibv.Received{}), syscall.EINVAL)
+			require.ErrorIs(t, recvs.Release(rdma.Received{}), syscall.EINVAL)
 			require.True(t, sends.Done(messages-9))
 		})
 	}
@@ -88,16 +104,16 @@ func TestRings(t *testing.T) {
 func TestSendRingNeverFillsUpForGood(t *testing.T) {
 	const n = 8
 	r := newRig(t)
-	remote, local := r.memory(1), r.memory(1)
+	remote, local := r.region(4096), r.region(4096)
 	for every := 1; every <= n; every++ {
-		sender, _ := r.pair(n, 1)
-		ring, err := ibv.NewSendRing(sender.QP, n, 1, every)
+		sender, _ := r.oneWay(n, 1)
+		ring, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: n, MaxSGE: 1, SignalEvery: every})
 		require.NoError(t, err)
 		deadline := time.Now().Add(patience)
 		for i := 0; i < 5*n; {
 			wr, err := ring.Add(ibv.WRRDMAWrite, 0, local.SGE(0, 8))
 			if err != nil {
-				require.ErrorIs(t, err, ibv.ErrRingFull)
+				require.ErrorIs(t, err, rdma.ErrRingFull)
 				require.Equal(t, n, ring.Outstanding())
 				require.NoError(t, ring.Post())
 				_, err := ring.Poll()
@@ -105,38 +121,33 @@ func TestSendRingNeverFillsUpForGood(t *testing.T) {
 				require.True(t, time.Now().Before(deadline), "one in %d signalled: stuck at %d", every, i)
 				continue
 			}
-			*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Addr), RKey: remote.RKey}
+			*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Raw().Addr), RKey: remote.RKey()}
 			i++
 		}
 	}
-	sender, _ := r.pair(n, 1)
-	_, err := ibv.NewSendRing(sender.QP, n, 1, 0)
+	sender, _ := r.oneWay(n, 1)
+	_, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: n, MaxSGE: 1, SignalEvery: -1})
 	require.ErrorIs(t, err, syscall.EINVAL)
-	_, err = ibv.NewSendRing(sender.QP, n, 1, n+1)
+	_, err = rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: n, MaxSGE: 1, SignalEvery: n + 1})
 	require.ErrorIs(t, err, syscall.EINVAL)
 }
 
 func TestRingLargerThanTheQueue(t *testing.T) {
 	r := newRig(t)
-	qp := r.side(ibv.QPTRC, 1, 4, nil)
-	require.NoError(t, toInit(qp.QP, access))
-	_, err := ibv.NewRecvRing(qp.QP, 100, 64)
+	qp := r.end(room(1, 4))
+	require.NoError(t, qp.ToInit(port, access))
+	_, err := rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{Buffers: 100, Size: 64})
 	require.ErrorIs(t, err, syscall.ENOMEM)
-	_, err = ibv.NewRecvRing(qp.QP, 0, 64)
+	_, err = rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{Buffers: -1, Size: 64})
 	require.ErrorIs(t, err, syscall.EINVAL)
-	_, err = ibv.NewSendRing(qp.QP, 1000, 1, 2)
+	_, err = rdma.NewSendRing(qp.QP, rdma.SendRingOptions{Requests: 1000, MaxSGE: 1, SignalEvery: 2})
 	require.ErrorIs(t, err, syscall.ENOMEM)
-	_, err = ibv.NewRecvRing(r.side(ibv.QPTRC, 1, 4, nil).QP, 4, 64)
+	_, err = rdma.NewRecvRing(r.end(room(1, 4)).QP, rdma.RecvRingOptions{Buffers: 4, Size: 64})
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "RESET")
-	_, err = ibv.NewSendRing(qp.QP, 1, 99, 1)
+	_, err = rdma.NewSendRing(qp.QP, rdma.SendRingOptions{Requests: 1, MaxSGE: 99, SignalEvery: 1})
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "99 scatter/gather entries")
-	ud := r.side(ibv.QPTUD, 1, 4, nil)
-	r.connectUD(ud.QP, 1)
-	_, err = ibv.NewRecvRing(ud.QP, 4, 24)
-	require.ErrorIs(t, err, syscall.EINVAL)
-	require.ErrorContains(t, err, "header")
 }
 
 // Where the queue takes a part of a ring, there is a ring and no error, and nothing
@@ -144,23 +155,18 @@ func TestRingLargerThanTheQueue(t *testing.T) {
 func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 	const buffers = 100
 	r := newRig(t)
-	var ring *ibv.RecvRing
-	t.Cleanup(func() {
-		require.NoError(t, ring.Close())
-		require.ErrorIs(t, ring.Flush(), ibv.ErrRingClosed)
-	})
-	qp := r.side(ibv.QPTRC, 1, buffers, nil)
-	require.NoError(t, toInit(qp.QP, access))
-	others := r.recvChain(64, r.memory(64))
-	accepted, err := others.Post(qp.QP)
+	qp := r.end(room(1, buffers))
+	require.NoError(t, qp.ToInit(port, access))
+	others := r.recvChain(64, r.region(64*64), 64)
+	accepted, err := qp.PostRecv(others)
 	require.NoError(t, err)
 	require.Equal(t, 64, accepted)
-	ring, err = ibv.NewRecvRing(qp.QP, buffers, 64)
+	ring, err := rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{Buffers: buffers, Size: 64})
 	require.NoError(t, err)
 	require.ErrorIs(t, ring.Flush(), syscall.ENOMEM)
 
 	// In the error state, all of it completes: that of others first.
-	require.NoError(t, toErr(qp.QP))
+	require.NoError(t, qp.ToErr())
 	deadline := time.Now().Add(patience)
 	wcs := make([]ibv.WC, 64)
 	foreign, own := 0, 0
@@ -183,7 +189,7 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 		if n > 0 && own < buffers {
 			// Soft-RoCE flushes what was posted since at the next change only.
 			require.NoError(t, ring.Flush())
-			require.NoError(t, toErr(qp.QP))
+			require.NoError(t, qp.ToErr())
 		}
 	}
 	require.Equal(t, 64, foreign)
@@ -193,13 +199,11 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 func TestRingWithCompletionsInPlace(t *testing.T) {
 	const messages, buffers, size = 1000, 7, 64
 	r := newRig(t)
-	from := r.memory(1)
-	var ring *ibv.RecvRing
-	t.Cleanup(func() { require.NoError(t, ring.Close()) })
-	sender, receiver := r.pair(buffers, buffers)
-	ring, err := ibv.NewRecvRing(receiver.QP, buffers, size)
+	from := r.region(4096)
+	sender, receiver := r.oneWay(buffers, buffers)
+	ring, err := rdma.NewRecvRing(receiver.QP, rdma.RecvRingOptions{Buffers: buffers, Size: size})
 	require.NoError(t, err)
-	sends := r.sendChain(buffers, from, func(int) int { return 8 })
+	sends := r.sendChain(buffers, from, 8)
 	for i := range buffers {
 		require.NoError(t, sends.Set(i, 0, ibv.WRSend, ibv.SendSignaled, from.SGE(i*8, 8)))
 	}
@@ -211,7 +215,7 @@ func TestRingWithCompletionsInPlace(t *testing.T) {
 			binary.LittleEndian.PutUint64(from.Bytes()[i*8:], received+uint64(i))
 		}
 		require.NoError(t, ring.Flush())
-		_, err := sends.PostRange(sender.QP, 0, k)
+		_, err := sender.PostSendRange(sends, 0, k)
 		require.NoError(t, err)
 		for got := 0; got < k; {
 			require.True(t, time.Now().Before(deadline))
@@ -219,7 +223,7 @@ func TestRingWithCompletionsInPlace(t *testing.T) {
 			require.NoError(t, err)
 			for i := range wcs[:n] {
 				require.NoError(t, wcs[i].Err())
-				require.Equal(t, receiver.QPNum, wcs[i].QPNum)
+				require.Equal(t, receiver.Raw().QPNum, wcs[i].QPNum)
 				data := ring.Data(&wcs[i])
 				require.Len(t, data, 8)
 				require.Equal(t, size, cap(data))
@@ -241,63 +245,43 @@ func TestRingWithCompletionsInPlace(t *testing.T) {
 // out as a message.
 func TestRingOnACompletionQueueThatIsNotItsOwn(t *testing.T) {
 	r := newRig(t)
-	from, to := r.memory(4), r.memory(4)
-	var ring *ibv.RecvRing
-	t.Cleanup(func() { require.NoError(t, ring.Close()) })
-	sender, receiver := r.pair(4, 4)
-	other := r.recvChain(1, to)
-	_, err := other.Post(receiver.QP)
+	from, to := r.region(4*64), r.region(4*64)
+	sender, receiver := r.oneWay(4, 4)
+	other := r.recvChain(1, to, 64)
+	_, err := receiver.PostRecv(other)
 	require.NoError(t, err)
-	ring, err = ibv.NewRecvRing(receiver.QP, 3, 64)
+	ring, err := rdma.NewRecvRing(receiver.QP, rdma.RecvRingOptions{Buffers: 3, Size: 64})
 	require.NoError(t, err)
-	_, err = r.sendChain(2, from, func(int) int { return 8 }).Post(sender.QP)
+	_, err = sender.PostSend(r.sendChain(2, from, 8))
 	require.NoError(t, err)
 	r.poll(sender.send, 2)
-	in := make([]ibv.Received, 4)
+	in := make([]rdma.Received, 4)
 	n, err := ring.Poll(in)
-	var foreign *ibv.ForeignError
+	var foreign *rdma.ForeignError
 	require.ErrorAs(t, err, &foreign)
 	require.Len(t, foreign.WCs, 1)
 	require.Equal(t, ibv.WCSuccess, foreign.WCs[0].Status)
 	require.EqualValues(t, 8, foreign.WCs[0].ByteLen)
-	require.Equal(t, receiver.QPNum, foreign.WCs[0].QPNum)
+	require.Equal(t, receiver.Raw().QPNum, foreign.WCs[0].QPNum)
 	require.Equal(t, 1, n, "the ring's own is handed out all the same")
-	cq := r.cq(8)
-	qp, err := r.pd.CreateQP(&ibv.QPInitAttr{SendCQ: cq, RecvCQ: cq, QPType: ibv.QPTRC, Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxRecvSGE: 1, MaxSendSGE: 1}})
-	require.NoError(t, err)
-	defer func() { require.NoError(t, qp.Close()) }()
-	require.NoError(t, toInit(qp, access))
-	_, err = ibv.NewRecvRing(qp, 3, 64)
-	require.ErrorIs(t, err, syscall.EINVAL)
-}
-
-func TestCreateQPWithoutWhatItNeeds(t *testing.T) {
-	r := newRig(t)
-	cq := r.cq(8)
-	for _, attr := range []ibv.QPInitAttr{{SendCQ: cq, RecvCQ: cq}, {SendCQ: cq, QPType: ibv.QPTRC}, {RecvCQ: cq, QPType: ibv.QPTUD}} {
-		_, err := r.pd.CreateQP(&attr)
-		require.ErrorIs(t, err, syscall.EINVAL)
-	}
-	_, err := r.pd.CreateQP(nil)
-	require.ErrorIs(t, err, syscall.EINVAL)
 }
 
 func TestSendRingTellsOfFailures(t *testing.T) {
 	r := newRig(t)
-	local, remote := r.memory(1), r.memory(1)
-	sender, _ := r.pair(8, 1)
-	ring, err := ibv.NewSendRing(sender.QP, 8, 1, 8)
+	local, remote := r.region(4096), r.region(4096)
+	sender, _ := r.oneWay(8, 1)
+	ring, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: 8, MaxSGE: 1, SignalEvery: 8})
 	require.NoError(t, err)
 	add := func(rkey uint32) uint64 {
 		wr, err := ring.Add(ibv.WRRDMAWrite, 0, local.SGE(0, 8))
 		require.NoError(t, err)
 		require.Zero(t, *wr.WR.RDMA(), "nothing of an earlier request is left")
-		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Addr), RKey: rkey}
+		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Raw().Addr), RKey: rkey}
 		return wr.WRID
 	}
-	add(remote.RKey)
-	bad := add(remote.RKey + 1)
-	last := add(remote.RKey)
+	add(remote.RKey())
+	bad := add(remote.RKey() + 1)
+	last := add(remote.RKey())
 	require.NoError(t, ring.Post())
 	deadline := time.Now().Add(patience)
 	var failed *ibv.CompletionError
@@ -320,19 +304,19 @@ func TestSendRingTellsOfFailures(t *testing.T) {
 // goes out later, and nothing twice.
 func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	r := newRig(t)
-	sender := r.side(ibv.QPTRC, 15, 1, nil) // no peer: nothing completes
-	require.NoError(t, toInit(sender.QP, access))
-	require.NoError(t, r.toRTR(sender.QP, sender.QPNum))
-	require.NoError(t, toRTS(sender.QP))
-	ring, err := ibv.NewSendRing(sender.QP, 15, 1, 15)
+	sender := r.end(room(15, 1)) // its own peer, without receives: nothing completes
+	require.NoError(t, sender.ToInit(port, access))
+	require.NoError(t, sender.ToRTR(rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, rdma.Peer{QPNum: sender.Raw().QPNum, GID: r.gid.GID}))
+	require.NoError(t, sender.ToRTS(0))
+	ring, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: 15, MaxSGE: 1, SignalEvery: 15})
 	require.NoError(t, err)
-	local := r.memory(1)
+	local := r.region(4096)
 	others, err := ibv.NewSendChain(10, 1)
 	require.NoError(t, err)
 	for i := range others.Len() {
 		others.WR(i).SendFlags = 0
 	}
-	_, err = others.Post(sender.QP)
+	_, err = sender.PostSend(others)
 	require.NoError(t, err)
 	for range 15 {
 		_, err := ring.Add(ibv.WRSend, 0, local.SGE(0, 8))
@@ -340,29 +324,24 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	}
 	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
 	require.ErrorIs(t, ring.Post(), syscall.ENOMEM)
-	require.NoError(t, toErr(sender.QP))
+	require.NoError(t, sender.ToErr())
 }
 
 func TestReleaseOfWhatIsNotOut(t *testing.T) {
 	r := newRig(t)
-	from := r.memory(1)
-	var rings [2]*ibv.RecvRing
-	t.Cleanup(func() {
-		for _, ring := range rings {
-			require.NoError(t, ring.Close())
-		}
-	})
-	sender, receiver := r.pair(4, 2)
-	_, another := r.pair(4, 2)
-	for i, qp := range []*ibv.QP{receiver.QP, another.QP} {
+	from := r.region(4096)
+	var rings [2]*rdma.RecvRing
+	sender, receiver := r.oneWay(4, 2)
+	_, another := r.oneWay(4, 2)
+	for i, qp := range []*rdma.QP{receiver.QP, another.QP} {
 		var err error
-		rings[i], err = ibv.NewRecvRing(qp, 1, 64)
+		rings[i], err = rdma.NewRecvRing(qp, rdma.RecvRingOptions{Buffers: 1, Size: 64})
 		require.NoError(t, err)
 	}
-	receive := func() ibv.Received {
-		_, err := r.sendChain(1, from, func(int) int { return 8 }).Post(sender.QP)
+	receive := func() rdma.Received {
+		_, err := sender.PostSend(r.sendChain(1, from, 8))
 		require.NoError(t, err)
-		in := make([]ibv.Received, 1)
+		in := make([]rdma.Received, 1)
 		for deadline := time.Now().Add(patience); ; {
 			n, err := rings[0].Poll(in)
 			require.NoError(t, err)
@@ -385,18 +364,16 @@ func TestReleaseOfWhatIsNotOut(t *testing.T) {
 func TestRingsWithWritesWithImmediateData(t *testing.T) {
 	const size, written = 64, 32
 	r := newRig(t)
-	local, remote := r.memory(1), r.memory(1)
-	var recvs *ibv.RecvRing
-	t.Cleanup(func() { require.NoError(t, recvs.Close()) })
-	sender, receiver := r.pair(8, 2)
-	recvs, err := ibv.NewRecvRing(receiver.QP, 2, size)
+	local, remote := r.region(4096), r.region(4096)
+	sender, receiver := r.oneWay(8, 2)
+	recvs, err := rdma.NewRecvRing(receiver.QP, rdma.RecvRingOptions{Buffers: 2, Size: size})
 	require.NoError(t, err)
-	sends, err := ibv.NewSendRing(sender.QP, 8, 1, 8)
+	sends, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: 8, MaxSGE: 1, SignalEvery: 8})
 	require.NoError(t, err)
 	deadline := time.Now().Add(patience)
-	receive := func() ibv.Received {
+	receive := func() rdma.Received {
 		require.NoError(t, sends.Post())
-		for in := make([]ibv.Received, 1); ; {
+		for in := make([]rdma.Received, 1); ; {
 			n, err := recvs.Poll(in)
 			require.NoError(t, err)
 			if n == 1 {
@@ -407,17 +384,19 @@ func TestRingsWithWritesWithImmediateData(t *testing.T) {
 		}
 	}
 	for i := range uint32(3) {
-		fill(local.Bytes()[:size], uint64(i))
-		wipe(remote.Bytes(), 0xee)
+		for k := range local.Bytes()[:size] {
+			local.Bytes()[k] = byte(uint32(k)*31 + i*7 + 1)
+		}
+		clear(remote.Bytes())
 		_, err := sends.Add(ibv.WRSend, 0, local.SGE(0, size))
 		require.NoError(t, err)
 		m := receive()
-		requireFilled(t, m.Data, size, uint64(i), 0)
+		require.Equal(t, local.Bytes()[:size], m.Data)
 		require.NoError(t, recvs.Release(m))
 
 		wr, err := sends.Add(ibv.WRRDMAWriteWithImm, ibv.SendSignaled, local.SGE(0, written))
 		require.NoError(t, err)
-		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Addr), RKey: remote.RKey}
+		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: uint64(remote.Raw().Addr), RKey: remote.RKey()}
 		wr.SetImmData(ibv.ToBE32(i + 1))
 		m = receive()
 		require.Equal(t, ibv.WCRecvRDMAWithImm, m.WC.Opcode)

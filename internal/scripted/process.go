@@ -1,0 +1,44 @@
+package scripted
+
+import (
+	"os"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/internal/dl"
+)
+
+// Again runs the tests that pattern names in another process with something added to the environment, and requires that
+// they pass.
+func Again(t *testing.T, pattern string, env ...string) {
+	t.Helper()
+	command := append(strings.Fields(os.Getenv("GOVERBS_TEST_EMULATOR")), os.Args[0], "-test.v", "-test.run="+pattern)
+	cmd := exec.Command(command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", passed.ReplaceAll(out, nil))
+	require.Contains(t, string(out), "--- PASS: Test", "no test ran")
+	require.NotContains(t, string(out), "--- SKIP", "a test was left out")
+}
+
+// passed is what go test says of tests that pass.
+var passed = regexp.MustCompile(`(?m)^(=== .*| *--- PASS.*)\n`)
+
+// InOldLibrary runs the calling test in a process whose libibverbs is the provider, compiled into a folder. It returns
+// nil in this process, where nothing is left to do, and that libibverbs in the other one.
+func InOldLibrary(t *testing.T, folder string) *dl.Library {
+	t.Helper()
+	const role, libibverbs = "IBV_TEST_IN_OLD_LIBRARY", "GOVERBS_LIBIBVERBS"
+	if os.Getenv(role) == "" {
+		Again(t, "^"+t.Name()+"$", role+"=1", libibverbs+"="+Compile(t, folder, "libold.so", "-DOLD_LIBRARY"))
+		return nil
+	}
+	library, err := dl.Load()
+	require.NoError(t, err)
+	require.Equal(t, os.Getenv(libibverbs), library.Name())
+	return library
+}
