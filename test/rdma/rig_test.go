@@ -40,6 +40,7 @@ func newRig(t *testing.T) *rig {
 
 func newRigOn(t *testing.T, name string) *rig {
 	t.Helper()
+	rdma.NoLeaks(t)
 	dev, err := rdma.Open(name, rdma.DeviceOptions{})
 	require.NoError(t, err, "these tests need the device %s: run them in a guest, make test-vm or make test-uml", name)
 	r := &rig{t: t, dev: dev}
