@@ -76,7 +76,7 @@ func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 		l.abandon()
 		return nil, err
 	}
-	return newRegion(pd, l, raw, memory, &registration{raw: raw, memory: memory}), nil
+	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory}), nil
 }
 
 // AdoptRegion makes a handle of a region in the protection domain that something
@@ -87,14 +87,14 @@ func (pd *PD) AdoptRegion(raw *ibv.MR) (*Region, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newRegion(pd, l, raw, raw.Bytes(), nil), nil
+	return newRegion(pd, l, raw, uint64(raw.Addr), raw.Bytes(), nil), nil
 }
 
-// newRegion is the handle of C's object; under is what it releases, or nil where
-// that is somebody else's.
-func newRegion(pd *PD, l *life, raw *ibv.MR, memory []byte, under *registration) *Region {
+// newRegion is the handle of C's object, whose memory starts at addr for the device;
+// under is what it releases, or nil where that is somebody else's.
+func newRegion(pd *PD, l *life, raw *ibv.MR, addr uint64, memory []byte, under *registration) *Region {
 	r := &Region{
-		view: view{addr: uint64(raw.Addr), lkey: raw.LKey, rkey: raw.RKey, memory: memory},
+		view: view{addr: addr, lkey: raw.LKey, rkey: raw.RKey, memory: memory},
 		raw:  raw, length: int(min(raw.Length, math.MaxInt)), l: l, pd: pd, under: under,
 	}
 	var destroy func() error
