@@ -5,6 +5,7 @@ package rdma
 import (
 	"os"
 	"path/filepath"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -49,6 +50,7 @@ func TestMissingNode(t *testing.T) {
 	if !child(t, func() {}) {
 		return
 	}
+	runtime.LockOSThread() // which the mounts are for
 	require.NoError(t, unix.Unshare(unix.CLONE_FS|unix.CLONE_NEWNS))
 	require.NoError(t, unix.Mount("", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""))
 	require.NoError(t, unix.Mount("none", nodes, "tmpfs", 0, ""))
