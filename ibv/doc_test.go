@@ -2,37 +2,18 @@ package ibv
 
 import (
 	"go/ast"
-	"go/build"
 	"go/doc"
-	"go/parser"
-	"go/token"
-	"os"
-	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/internal/apidoc"
 )
 
-// documentation is the package as the go command documents it: with unexported
-// declarations, which it leaves out when it prints.
 func documentation(t *testing.T) *doc.Package {
 	t.Helper()
-	entries, err := os.ReadDir(".")
-	require.NoError(t, err)
-	fset := token.NewFileSet()
-	var files []*ast.File
-	for _, e := range entries {
-		built, err := build.Default.MatchFile(".", e.Name())
-		require.NoError(t, err)
-		if name := e.Name(); built && strings.HasSuffix(name, ".go") {
-			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
-			require.NoError(t, err)
-			files = append(files, f)
-		}
-	}
-	p, err := doc.NewFromFiles(fset, files, "github.com/goverbs/goverbs/ibv", doc.AllDecls)
+	p, err := apidoc.Read(".", "github.com/goverbs/goverbs/ibv")
 	require.NoError(t, err)
 	return p
 }
@@ -53,9 +34,9 @@ func TestFunctionsAreUnderTypes(t *testing.T) {
 // Every exported declaration says what it is, in a sentence, and last what it is
 // in C, if it is something there.
 func TestEverythingIsDocumented(t *testing.T) {
-	for name, text := range declarations(documentation(t)) {
-		if of, method, _ := strings.Cut(name, "."); ast.IsExported(of) && (method == "" || ast.IsExported(method)) {
-			assert.Regexp(t, `[.)]\n(\nC: [^.\n]+\n)?$`, text, "the documentation of %s is a sentence", name)
+	for name, text := range apidoc.Declarations(documentation(t)) {
+		if apidoc.IsExported(name) {
+			assert.Regexp(t, `[.)?]\n(\nC: [^.\n]+\n)?$`, text, "the documentation of %s is a sentence", name)
 		}
 	}
 }
@@ -63,39 +44,12 @@ func TestEverythingIsDocumented(t *testing.T) {
 // What the package's introduction refers to is there.
 func TestLinksOfTheIntroduction(t *testing.T) {
 	p := documentation(t)
-	there := declarations(p)
-	links := regexp.MustCompile(`\[([A-Z][\w.]*)\]`).FindAllStringSubmatch(p.Doc, -1)
+	there := apidoc.Declarations(p)
+	links := apidoc.Links(p.Doc)
 	require.NotEmpty(t, links)
 	for _, link := range links {
-		assert.Contains(t, there, link[1], "the introduction links to it")
-	}
-}
-
-// declarations are the texts of all types, values, functions and TYPE.METHODs.
-func declarations(p *doc.Package) map[string]string {
-	all := map[string]string{}
-	values := func(groups ...[]*doc.Value) {
-		for _, group := range groups {
-			for _, v := range group {
-				for _, name := range v.Names {
-					all[name] = v.Doc
-				}
-			}
+		if link[0] < 'a' {
+			assert.Contains(t, there, link, "the introduction links to it")
 		}
 	}
-	values(p.Consts, p.Vars)
-	for _, f := range p.Funcs {
-		all[f.Name] = f.Doc
-	}
-	for _, typ := range p.Types {
-		all[typ.Name] = typ.Doc
-		values(typ.Consts, typ.Vars)
-		for _, f := range typ.Funcs {
-			all[f.Name] = f.Doc
-		}
-		for _, m := range typ.Methods {
-			all[typ.Name+"."+m.Name] = m.Doc
-		}
-	}
-	return all
 }
