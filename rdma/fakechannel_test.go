@@ -42,7 +42,8 @@ type fakeCQ struct {
 	destroyed   bool
 	refuse      error // of destroy
 	fail        error // of poll and arm
-	taken       func()
+	refuseArm   error
+	full        bool // a completion comes whenever there is none
 }
 
 func newFakeChannel(t testing.TB) *fakeChannel {
@@ -148,32 +149,52 @@ func (q *fakeCQ) poll(wcs []ibv.WC) (int, error) {
 		wcs[i].WRID = id
 	}
 	q.completions = slices.Delete(q.completions, 0, n)
-	if n > 0 && q.taken != nil {
-		q.taken()
+	if n > 0 {
+		q.fill()
 	}
 	return n, nil
+}
+
+// keepFull has a completion come whenever there is none.
+func (q *fakeCQ) keepFull(on bool) {
+	q.channel.mu.Lock()
+	defer q.channel.mu.Unlock()
+	q.full = on
+	q.fill()
+}
+
+func (q *fakeCQ) fill() {
+	if q.full && len(q.completions) == 0 {
+		q.add(0)
+	}
 }
 
 func (q *fakeCQ) request() error {
 	q.channel.mu.Lock()
 	defer q.channel.mu.Unlock()
 	require.False(q.channel.t, q.destroyed, "an event was requested after destroy")
+	if q.refuseArm != nil {
+		return q.refuseArm
+	}
 	q.armed = true
 	return q.fail
 }
 
 // complete has completions come.
 func (q *fakeCQ) complete(ids ...uint64) {
-	f := q.channel
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	q.channel.mu.Lock()
+	defer q.channel.mu.Unlock()
+	q.add(ids...)
+}
+
+func (q *fakeCQ) add(ids ...uint64) {
 	if q.destroyed {
 		return
 	}
 	q.completions = append(q.completions, ids...)
 	if q.armed && len(ids) > 0 {
 		q.armed = false
-		f.event(q)
+		q.channel.event(q)
 	}
 }
 
