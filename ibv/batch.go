@@ -175,6 +175,9 @@ func (s *QPEx) at(slot uintptr) uintptr {
 	return *(*uintptr)(unsafe.Add(unsafe.Pointer(s), slot))
 }
 
+// QP is the queue pair that the batch was made for.
+func (b *Batch) QP() *QPEx { return b.qp }
+
 // Len is the number of work requests.
 func (b *Batch) Len() int { return len(b.steps) }
 

@@ -12,8 +12,9 @@ import (
 type QP struct {
 	_ noCopy
 
-	send ibv.SendPoster
-	recv ibv.RecvPoster
+	send  ibv.SendPoster
+	recv  ibv.RecvPoster
+	batch batchQueue
 
 	raw            *ibv.QP
 	typ            ibv.QPType
@@ -25,6 +26,7 @@ type QP struct {
 	number         uint32
 	rings          hooks // of rings on it
 	signalAll      bool
+	sendOps        sendOps
 }
 
 // QPOptions are what a queue pair is made with.
@@ -41,6 +43,10 @@ type QPOptions struct {
 	Cap ibv.QPCap
 	// SignalAll has every send complete, whatever its flags.
 	SignalAll bool
+	// SendOps has the send queue take batches too, see [QP.NewBatch], and names the
+	// operations that those may have: it is of type ibv.QPCreateSendOpsFlags. FreeBSD has
+	// nothing of the kind.
+	SendOps sendOps
 }
 
 // CreateQP makes a queue pair in RESET. The caller closes it.
@@ -51,12 +57,12 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 	}
 	attr := opts.attr()
 	attr.QPContext = l.subjectNumber(0)
-	raw, err := pd.raw.CreateQP(&attr)
+	raw, err := opts.create(pd.raw, &attr)
 	if err != nil {
 		l.abandon()
 		return nil, err
 	}
-	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll}
+	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll, sendOps: opts.SendOps}
 	qp.begin(raw.Close)
 	return qp, nil
 }
@@ -123,6 +129,7 @@ func (opts *QPOptions) attr() ibv.QPInitAttr {
 func (qp *QP) begin(destroy func() error) {
 	qp.number = qp.raw.QPNum
 	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
+	qp.batch = newBatchQueue(qp.raw, qp.l, qp.sendOps, destroy == nil)
 	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
 }
 
@@ -131,10 +138,11 @@ func (qp *QP) retire() (revive func()) {
 	send, recv, l := qp.send, qp.recv, qp.l
 	qp.send = ibv.NewSendPoster(func(*ibv.SendChain, int, int) (int, error) { return 0, l.check("post sends to") })
 	qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
-	back := qp.rings.stop()
+	ringsBack, batchesBack := qp.rings.stop(), qp.batch.retire(l)
 	return func() {
 		qp.send, qp.recv = send, recv
-		back()
+		ringsBack()
+		batchesBack()
 	}
 }
 
