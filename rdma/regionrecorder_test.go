@@ -40,7 +40,14 @@ func inRecorder(t *testing.T) (*recorder.Recorder, *PD) {
 // recordedPD is a protection domain of the recorder's.
 func recordedPD(t *testing.T, r *recorder.Recorder) *PD {
 	t.Helper()
-	ctx, raw := recorder.Object[ibv.Context](r), recorder.Object[ibv.PD](r)
+	// A context is the last member of a larger object, whose size is in front of it.
+	const size = unsafe.Sizeof(ibv.VerbsContext{})
+	address := recorder.Tail[ibv.VerbsContext](r, size)
+	// Safe: the object is C's memory, which stays.
+	whole := *(**ibv.VerbsContext)(unsafe.Pointer(&address))
+	whole.Sz = uint64(size)
+	ctx, raw := &whole.Context, recorder.Object[ibv.PD](r)
+	ctx.ABICompat = ^uintptr(0)
 	ctx.Device, raw.Context = recorder.Object[ibv.Device](r), ctx
 	dev, err := AdoptDevice(ctx, DeviceOptions{})
 	require.NoError(t, err)
@@ -171,4 +178,43 @@ func TestRegisterDMABuf(t *testing.T) {
 	require.NoError(t, region.Close())
 	_, err = pd.RegisterDMABuf(1<<32, DMABufOptions{Length: 1})
 	require.ErrorIs(t, err, syscall.EBADF)
+}
+
+// Memory of the device outlives its regions, in which entries count from 0.
+func TestDM(t *testing.T) {
+	r, pd := inRecorder(t)
+	if r == nil {
+		return
+	}
+	raw := recorder.Object[ibv.DM](r)
+	raw.Context = pd.raw.Context
+	r.Play("VerbsContext.AllocDM", recorder.Response{Result: uint64(uintptr(unsafe.Pointer(raw)))})
+	dm, err := pd.dev.AllocDM(1000, 3)
+	require.NoError(t, err)
+	require.Contains(t, dm.String(), "device memory of 1000 bytes")
+	playRegion(r, pd, "VerbsContext.RegDMMR").Length = 200
+	region, err := pd.RegisterDM(dm, 100, 200, 0)
+	require.NoError(t, err)
+	r.Only().Require(t, "VerbsContext.RegDMMR", pd.raw, raw, uint64(100), uint64(200), int32(ibv.AccessLocalWrite|ibv.AccessZeroBased))
+	require.Equal(t, ibv.SGE{Addr: 10, Length: 20, LKey: 0x11}, region.SGE(10, 20))
+	require.Nil(t, region.Bytes())
+	require.Equal(t, 200, region.Len())
+	r.Forget()
+	n, err := dm.WriteAt([]byte("hello"), 50)
+	require.NoError(t, err)
+	require.Equal(t, 5, n)
+	n, err = dm.ReadAt(make([]byte, 3), 50)
+	require.NoError(t, err)
+	require.Equal(t, 3, n)
+	require.ErrorContains(t, dm.Close(), region.String())
+	require.NoError(t, dm.CloseAll())
+	require.ErrorIs(t, region.Close(), ErrClosed)
+	for _, copy := range []func([]byte, int64) (int, error){dm.WriteAt, dm.ReadAt} {
+		_, err = copy([]byte("hello"), 0)
+		require.ErrorIs(t, err, ErrClosed)
+	}
+	_, err = pd.RegisterDM(dm, 0, 1, 0)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = pd.RegisterDM(nil, 0, 1, 0)
+	require.ErrorIs(t, err, syscall.EINVAL)
 }
