@@ -245,13 +245,13 @@ func (m mapping) populate(node int) *memoryFailure {
 	if m.huge == HugePagesNone {
 		return nil
 	}
+	pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-%dkB", node, m.huge>>10)
+	hint := emptyPool(m.huge, int(m.length/uintptr(m.huge)), pool) // while none is taken
 	switch err := madvise(m, unix.MADV_POPULATE_WRITE); err {
 	case nil, unix.EINVAL: // a kernel before 5.14 does it when the memory is registered
 		return nil
-	default:
-		pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-%dkB", node, m.huge>>10)
-		return &memoryFailure{unix.ENOMEM, emptyPool(m.huge, int(m.length/uintptr(m.huge)), pool)}
 	}
+	return &memoryFailure{unix.ENOMEM, hint}
 }
 
 // madvise is unix.Madvise, which wants a slice.

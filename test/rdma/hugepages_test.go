@@ -53,6 +53,37 @@ func TestHugePages(t *testing.T) {
 	require.ErrorContains(t, err, "it takes 5 huge pages of 2 MiB, of which 4 are free")
 }
 
+// Huge pages come from the node that is asked for, and one that has too few of them is
+// told before anything touches the memory, which would end the process.
+func TestHugePagesOfNode(t *testing.T) {
+	const nodePool = "/sys/devices/system/node/node%d/hugepages/hugepages-2048kB/nr_hugepages"
+	if _, err := os.Stat(fmt.Sprintf(nodePool, 1)); err != nil {
+		t.Skipf("there is one node, or none with huge pages: %v", err)
+	}
+	l := newRig(t).loop(4)
+	for node, pages := range []string{"4", "2"} {
+		file := fmt.Sprintf(nodePool, node)
+		before, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(file, []byte(pages), 0))
+		defer func() { require.NoError(t, os.WriteFile(file, before, 0)) }()
+	}
+	on := func(node int, optional bool) (*rdma.Region, error) {
+		return l.pd.AllocRegion(5<<20, rdma.RegionOptions{HugePages: rdma.HugePages2M, HugePagesOptional: optional, NUMANode: rdma.OnNode(node), Access: access})
+	}
+	_, err := on(1, false)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.ErrorContains(t, err, "it takes 3 huge pages of 2 MiB, of which 2 are free")
+	require.ErrorContains(t, err, fmt.Sprintf(nodePool, 1))
+	for node, optional := range []bool{false, true} {
+		region, err := on(node, optional)
+		require.NoError(t, err)
+		l.requireCopied(region)
+		requireOnNode(t, region.Bytes(), node)
+		require.NoError(t, region.Close())
+	}
+}
+
 // requireHugePages requires that 5 MiB of memory, which the device uses, are so many
 // huge pages.
 func (l *loop) requireHugePages(opts rdma.RegionOptions, pages int) {
