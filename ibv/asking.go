@@ -37,7 +37,7 @@ var askers = map[string]asking{
 // asksTable reports whether the device's driver surely refuses what the kernel's
 // table has an objection to, for a change of the attributes that mask names.
 func (ctx *Context) asksTable(typ QPType, mask QPAttrMask) bool {
-	if runtime.GOOS != "linux" || ctx.Device.isIWARP() {
+	if runtime.GOOS != "linux" || ctx.Device.IsIWARP() {
 		return false
 	}
 	driver, asks := askers[ctx.provider()]

@@ -228,7 +228,7 @@ func (d *Device) openIfActive() (*Context, error) {
 // iwarpLast is the devices in their order, with those of iWARP behind the others.
 func iwarpLast(devices []*Device) []*Device {
 	isLast := func(d *Device) int {
-		if d.isIWARP() {
+		if d.IsIWARP() {
 			return 1
 		}
 		return 0
@@ -236,8 +236,9 @@ func iwarpLast(devices []*Device) []*Device {
 	return slices.SortedStableFunc(slices.Values(devices), func(a, b *Device) int { return isLast(a) - isLast(b) })
 }
 
-// isIWARP reports whether the device speaks iWARP.
-func (d *Device) isIWARP() bool {
+// IsIWARP reports whether the device speaks iWARP, whose queue pairs are connected by
+// librdmacm alone.
+func (d *Device) IsIWARP() bool {
 	return d.NodeType == NodeRNIC || d.TransportType == TransportIWARP
 }
 

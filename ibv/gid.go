@@ -130,17 +130,23 @@ func (ctx *Context) BestGID(port uint32) (GIDEntry, error) {
 	if err != nil {
 		return GIDEntry{}, err
 	}
-	var best GIDEntry
+	best, ok := BestGIDOf(entries)
+	if !ok {
+		return GIDEntry{}, ctx.action("find a GID", nil).because(noEntry, "the port's GID table is empty: give its network interface an address")
+	}
+	return best, nil
+}
+
+// BestGIDOf is the entry that [Context.BestGID] would prefer, the first of equals,
+// and whether there is any.
+func BestGIDOf(entries []GIDEntry) (best GIDEntry, ok bool) {
 	score := 0
 	for _, e := range entries {
 		if s := rankGID(&e); s > score {
 			best, score = e, s
 		}
 	}
-	if score == 0 {
-		return GIDEntry{}, ctx.action("find a GID", nil).because(noEntry, "the port's GID table is empty: give its network interface an address")
-	}
-	return best, nil
+	return best, score > 0
 }
 
 func rankGID(e *GIDEntry) int {

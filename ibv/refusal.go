@@ -34,7 +34,7 @@ func (qp *QP) queryState() (QPState, error) {
 // refused to modify the queue pair. C says no more than EINVAL of most mistakes.
 func (qp *QP) explain(err error, attr *QPAttr, mask QPAttrMask) error {
 	return explainWith(err, func() []string {
-		if mask&QPAttrMaskState != 0 && qp.Context.Device.isIWARP() && (attr.QPState == QPSRTR || attr.QPState == QPSRTS) {
+		if mask&QPAttrMaskState != 0 && qp.Context.Device.IsIWARP() && (attr.QPState == QPSRTR || attr.QPState == QPSRTS) {
 			return []string{"an iWARP queue pair is connected by librdmacm alone (rdma_connect, rdma_accept), which moves it to RTS"}
 		}
 		return slices.Concat(qp.wrongMask(attr, mask), qp.wrongValues(attr, mask))
@@ -55,7 +55,7 @@ func explainWith(err error, look func() []string) error {
 // wrongMask says what is wrong with a change of attributes or of the state,
 // whoever refused it. Drivers for iWARP have rules of their own.
 func (qp *QP) wrongMask(attr *QPAttr, mask QPAttrMask) []string {
-	if qp.Context.Device.isIWARP() {
+	if qp.Context.Device.IsIWARP() {
 		return nil
 	}
 	from := qp.State
@@ -113,7 +113,7 @@ func (qp *QP) wrongValues(attr *QPAttr, mask QPAttrMask) []string {
 		check(QPAttrMaskAV, number != 0 && attr.AHAttr.PortNum != number, "AHAttr has port %d, and the queue pair port %d", attr.AHAttr.PortNum, number)
 		if port, err := qp.Context.QueryPort(uint32(number)); err == nil {
 			check(QPAttrMaskPKeyIndex, port.PKeyTblLen != 0 && attr.PKeyIndex >= port.PKeyTblLen, "PKeyIndex is %d: the table of port %d has 0 to %d", attr.PKeyIndex, number, int(port.PKeyTblLen)-1)
-			check(QPAttrMaskAltPath, port.LinkLayer == LinkLayerEthernet && !qp.Context.Device.isIWARP(), "RoCE has no alternate paths")
+			check(QPAttrMaskAltPath, port.LinkLayer == LinkLayerEthernet && !qp.Context.Device.IsIWARP(), "RoCE has no alternate paths")
 		}
 	}
 	return found

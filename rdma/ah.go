@@ -25,8 +25,8 @@ type AHOptions struct {
 	GID ibv.GID
 	// LID is the port's with InfiniBand, or its router's.
 	LID uint16
-	// From is where sends come from: an entry of ibv.Context.GIDs, or the zero value
-	// for the one that [ibv.Context.BestGID] finds for the first active port.
+	// From is where sends come from: an entry that [Device.ChooseGID] finds, or the zero
+	// value for the one that it finds when nothing is asked for.
 	From ibv.GIDEntry
 	// ServiceLevel is 0 to 15, and maps to a lane or a priority.
 	ServiceLevel uint8
@@ -45,7 +45,7 @@ type AHOptions struct {
 func (pd *PD) CreateAH(to AHOptions) (*AH, error) {
 	return pd.createAH(func() (*ibv.AH, error) {
 		if to.From.PortNum == 0 {
-			from, err := pd.dev.sendsFrom()
+			from, err := pd.dev.chooseGID(GIDChoice{})
 			if err != nil {
 				return nil, err
 			}
@@ -155,22 +155,4 @@ func (ah *AH) lifetime() *life {
 		return nil
 	}
 	return ah.l
-}
-
-// sendsFrom is the best entry of the first active port's GID table.
-func (d *Device) sendsFrom() (ibv.GIDEntry, error) {
-	attr, err := d.raw.QueryDevice()
-	if err != nil {
-		return ibv.GIDEntry{}, err
-	}
-	for port := uint32(1); port <= uint32(attr.PhysPortCnt); port++ {
-		state, err := d.raw.QueryPort(port)
-		if err != nil {
-			return ibv.GIDEntry{}, err
-		}
-		if state.State == ibv.PortActive {
-			return d.raw.BestGID(port)
-		}
-	}
-	return ibv.GIDEntry{}, d.l.failed("find a port to send from on", syscall.ENETDOWN, "none is active: see to the network interface or cable")
 }

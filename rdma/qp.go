@@ -1,7 +1,10 @@
 package rdma
 
 import (
+	"context"
+	"errors"
 	"fmt"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -27,6 +30,8 @@ type QP struct {
 	rings          hooks // of rings on it
 	signalAll      bool
 	sendOps        sendOps
+	initial        initial
+	connecting     atomic.Pointer[context.CancelCauseFunc] // of the Connect under way
 }
 
 // QPOptions are what a queue pair is made with.
@@ -47,9 +52,28 @@ type QPOptions struct {
 	// operations that those may have: it is of type ibv.QPCreateSendOpsFlags. FreeBSD has
 	// nothing of the kind.
 	SendOps sendOps
+
+	// Port is the device's port, from 1, or 0 for the first active one.
+	Port uint32
+	// PKeyIndex is the partition: an entry of the port's P_Key table. 0 is the default
+	// one where nobody has set up others.
+	PKeyIndex uint16
+	// Access is what the peer of a connected queue pair may do to memory regions that
+	// allow it: remote reads, writes and atomics. 0 is that it may send, and no more.
+	Access ibv.AccessFlags
+	// QKey is what senders to a UD queue pair must know, or 0 for [DefaultQKey].
+	QKey uint32
+	// Reset leaves the queue pair in RESET, where nothing can be posted, for [QP.ToInit]
+	// or [QP.Modify].
+	Reset bool
 }
 
-// CreateQP makes a queue pair in RESET. The caller closes it.
+// CreateQP makes a queue pair, and moves it to INIT, so that receives can be posted
+// before there is a peer. It stays in RESET if the options ask for that, on iWARP,
+// and if it is of a type whose states this package does not know. The caller closes
+// it. After an error there is none.
+//
+// C: ibv_create_qp(3), ibv_modify_qp(3)
 func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 	l, err := begin("queue pair", qpParents(pd, opts.SendCQ, opts.RecvCQ, opts.SRQ)...)
 	if err != nil {
@@ -62,7 +86,21 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 		l.abandon()
 		return nil, err
 	}
-	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ, cap: attr.Cap, signalAll: opts.SignalAll, sendOps: opts.SendOps}
+	var initial initial
+	if !opts.Reset {
+		if initial, err = opts.initial(pd.dev, raw); err == nil {
+			err = initial.move(raw)
+		}
+	}
+	if err != nil {
+		err = errors.Join(err, raw.Close())
+		l.abandon()
+		return nil, err
+	}
+	qp := &QP{
+		raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ,
+		cap: attr.Cap, signalAll: opts.SignalAll, sendOps: opts.SendOps, initial: initial,
+	}
 	qp.begin(raw.Close)
 	return qp, nil
 }
@@ -138,6 +176,9 @@ func (qp *QP) retire() (revive func()) {
 	send, recv, l := qp.send, qp.recv, qp.l
 	qp.send = ibv.NewSendPoster(func(*ibv.SendChain, int, int) (int, error) { return 0, l.check("post sends to") })
 	qp.recv = ibv.NewRecvPoster(func(*ibv.RecvChain, int, int) (int, error) { return 0, l.check("post receives to") })
+	if cancel := qp.connecting.Load(); cancel != nil {
+		(*cancel)(ErrClosed)
+	}
 	ringsBack, batchesBack := qp.rings.stop(), qp.batch.retire(l)
 	return func() {
 		qp.send, qp.recv = send, recv

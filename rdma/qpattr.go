@@ -6,8 +6,13 @@ import "github.com/goverbs/goverbs/ibv"
 // which the peer sends to. It works after Close, too.
 func (qp *QP) Number() uint32 { return qp.number }
 
-// Type is what kind of queue pair it is.
-func (qp *QP) Type() ibv.QPType { return qp.typ }
+// Type is what kind of queue pair it is, and 0 of a nil handle.
+func (qp *QP) Type() ibv.QPType {
+	if qp == nil {
+		return 0
+	}
+	return qp.typ
+}
 
 // State asks the device which state the queue pair is in. Raw().State is the one
 // that the library knows, which is out of date when the device has moved the queue

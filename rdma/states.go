@@ -39,7 +39,7 @@ const (
 // allow it. The partition is the one at index 0 of the port's P_Key table, which
 // is the default one where nobody has set up others.
 func (qp *QP) ToInit(port uint32, access ibv.AccessFlags) error {
-	if !isConnected(qp.typ) {
+	if !isConnected(qp.Type()) {
 		return qp.wrongMove(ibv.QPSInit, "%s", qp.useInstead("ToInitUD"))
 	}
 	if err := qp.checkPort(ibv.QPSInit, port); err != nil {
@@ -51,7 +51,7 @@ func (qp *QP) ToInit(port uint32, access ibv.AccessFlags) error {
 // ToInitUD moves a UD queue pair from RESET to INIT, where receives can be
 // posted. Only senders that know qkey reach it. The partition is as ToInit's.
 func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
-	if qp.typ != ibv.QPTUD {
+	if qp.Type() != ibv.QPTUD {
 		return qp.wrongMove(ibv.QPSInit, "%s", qp.useInstead("ToInit"))
 	}
 	if err := qp.checkPort(ibv.QPSInit, port); err != nil {
@@ -63,10 +63,10 @@ func (qp *QP) ToInitUD(port uint32, qkey uint32) error {
 // ToRTR moves a connected queue pair (RC, UC or XRC) from INIT to RTR, ready to
 // receive from peer: with one RDMA read or atomic of the peer's at a time, 0.64
 // ms for it to wait when no receive is posted, and a hop limit of 64. Other
-// values take [ibv.QP.Modify]. On iWARP only librdmacm connects queue pairs.
+// values take [QP.Modify]. On iWARP only librdmacm connects queue pairs.
 func (qp *QP) ToRTR(path Path, peer Peer) error {
 	switch {
-	case !isConnected(qp.typ):
+	case !isConnected(qp.Type()):
 		return qp.wrongMove(ibv.QPSRTR, "%s", qp.useInstead("ToRTRUD"))
 	case path.MTU < ibv.MTU256 || path.MTU > ibv.MTU4096:
 		return qp.wrongMove(ibv.QPSRTR, "the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
@@ -81,7 +81,12 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 	if err := peer.check(); err != nil {
 		return qp.wrongMove(ibv.QPSRTR, "the peer's %v", err)
 	}
-	attr := ibv.QPAttr{
+	return qp.move(ibv.QPSInit, rtrAttr(path, peer, rdAtomic, minRNRTimer))
+}
+
+// rtrAttr is what a connected queue pair gets with RTR.
+func rtrAttr(path Path, peer Peer, rdAtomic, minRNRTimer uint8) *ibv.QPAttr {
+	attr := &ibv.QPAttr{
 		QPState:         ibv.QPSRTR,
 		PathMTU:         path.MTU,
 		DestQPNum:       peer.QPNum,
@@ -94,12 +99,12 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 		attr.AHAttr.IsGlobal = 1
 		attr.AHAttr.GRH = ibv.GlobalRoute{DGID: peer.GID, SGIDIndex: uint8(path.GIDIndex), HopLimit: hopLimit}
 	}
-	return qp.move(ibv.QPSInit, &attr)
+	return attr
 }
 
 // ToRTRUD moves a UD queue pair from INIT to RTR, ready to receive.
 func (qp *QP) ToRTRUD() error {
-	if qp.typ != ibv.QPTUD {
+	if qp.Type() != ibv.QPTUD {
 		return qp.wrongMove(ibv.QPSRTR, "%s", qp.useInstead("ToRTR"))
 	}
 	return qp.move(ibv.QPSInit, &ibv.QPAttr{QPState: ibv.QPSRTR})
@@ -107,7 +112,7 @@ func (qp *QP) ToRTRUD() error {
 
 // ToRTS moves a connected queue pair (RC, UC or XRC) from RTR to RTS, ready to
 // send too, starting with packet sequence number psn, 24 bits, the peer's
-// [Peer].PSN of this end. Other values than these take [ibv.QP.Modify]:
+// [Peer].PSN of this end. Other values than these take [QP.Modify]:
 //
 //   - A packet that is not acknowledged in 0.54 s is sent again, 6 times. A peer that
 //     has died or is out of reach so ends a send with WCRetryExcErr after 3.8 s;
@@ -120,7 +125,7 @@ func (qp *QP) ToRTRUD() error {
 // UC has none of these: a peer that dies is not noticed at all.
 func (qp *QP) ToRTS(psn uint32) error {
 	switch {
-	case !isConnected(qp.typ):
+	case !isConnected(qp.Type()):
 		return qp.wrongMove(ibv.QPSRTS, "%s", qp.useInstead("ToRTSUD"))
 	case psn > max24:
 		return qp.wrongMove(ibv.QPSRTS, "the packet sequence number is %#x: it has 24 bits", psn)
@@ -139,7 +144,7 @@ func (qp *QP) ToRTS(psn uint32) error {
 // with packet sequence number psn, 24 bits.
 func (qp *QP) ToRTSUD(psn uint32) error {
 	switch {
-	case qp.typ != ibv.QPTUD:
+	case qp.Type() != ibv.QPTUD:
 		return qp.wrongMove(ibv.QPSRTS, "%s", qp.useInstead("ToRTS"))
 	case psn > max24:
 		return qp.wrongMove(ibv.QPSRTS, "the packet sequence number is %#x: it has 24 bits", psn)
@@ -151,22 +156,18 @@ func (qp *QP) ToRTSUD(psn uint32) error {
 // completes with WCWRFlushErr. In RESET, where nothing is outstanding, it is
 // refused.
 func (qp *QP) ToErr() error {
-	return qp.modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
+	return qp.Modify(&ibv.QPAttr{QPState: ibv.QPSErr}, ibv.QPAttrMaskState)
 }
 
 // ToReset moves the queue pair back to RESET, where it is as new: everything
 // outstanding is dropped without a completion.
 func (qp *QP) ToReset() error {
-	return qp.modify(&ibv.QPAttr{QPState: ibv.QPSReset}, ibv.QPAttrMaskState)
+	return qp.Modify(&ibv.QPAttr{QPState: ibv.QPSReset}, ibv.QPAttrMaskState)
 }
 
 // move changes the state from one to attr's, with what the change needs.
 func (qp *QP) move(from ibv.QPState, attr *ibv.QPAttr) error {
-	return qp.modify(attr, qp.typ.Needs(from, attr.QPState))
-}
-
-func (qp *QP) modify(attr *ibv.QPAttr, mask ibv.QPAttrMask) error {
-	return qp.lifetime().during("move", func() error { return qp.raw.Modify(attr, mask) })
+	return qp.Modify(attr, qp.Type().Needs(from, attr.QPState))
 }
 
 // isConnected reports whether queue pairs of the type have one peer.
@@ -177,10 +178,10 @@ func isConnected(typ ibv.QPType) bool {
 // useInstead says what fits a queue pair of another type: the method with that
 // name, if it is one that has such methods.
 func (qp *QP) useInstead(method string) string {
-	if qp.typ != ibv.QPTUD && !isConnected(qp.typ) {
+	if qp.Type() != ibv.QPTUD && !isConnected(qp.Type()) {
 		method = "Modify"
 	}
-	return fmt.Sprintf("it is a queue pair of type %v: use %s", qp.typ, method)
+	return fmt.Sprintf("it is a queue pair of type %v: use %s", qp.Type(), method)
 }
 
 // checkPort refuses what C's ports cannot be.
@@ -193,5 +194,8 @@ func (qp *QP) checkPort(to ibv.QPState, port uint32) error {
 
 // wrongMove is the error of a move that C was not asked for.
 func (qp *QP) wrongMove(to ibv.QPState, format string, args ...any) error {
-	return &Error{Op: "move", On: fmt.Sprintf("%s to %v", qp.l.text(), to), Err: syscall.EINVAL, Hint: fmt.Sprintf(format, args...)}
+	if err := qp.lifetime().check("move"); err != nil {
+		return err
+	}
+	return &Error{Op: "move", On: fmt.Sprintf("%v to %v", qp, to), Err: syscall.EINVAL, Hint: fmt.Sprintf(format, args...)}
 }

@@ -14,8 +14,9 @@ import (
 func TestToRTRWantsThePeersNumber(t *testing.T) {
 	l, err := begin("queue pair")
 	require.NoError(t, err)
-	defer l.abandon()
 	qp := &QP{l: l, typ: ibv.QPTRC}
+	live(l, qp, "0x11", nil, nil)
+	defer func() { require.NoError(t, qp.Close()) }()
 	err = qp.ToRTR(Path{Port: 1, MTU: ibv.MTU1024}, Peer{GID: ibv.GIDOf(netip.IPv6Loopback())})
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "the peer's QPNum is 0")

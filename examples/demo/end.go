@@ -47,13 +47,13 @@ func (e *end) newQueuePair(n int) (*queuePair, error) {
 		return nil, err
 	}
 	qp, err := e.pd.CreateQP(rdma.QPOptions{
-		SendCQ: cq, RecvCQ: cq,
+		SendCQ: cq, RecvCQ: cq, Port: e.port,
 		Cap: ibv.QPCap{MaxSendWR: uint32(n), MaxRecvWR: uint32(n), MaxSendSGE: 1, MaxRecvSGE: 1},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &queuePair{QP: qp, cq: cq}, qp.ToInit(e.port, 0)
+	return &queuePair{QP: qp, cq: cq}, nil
 }
 
 func (q *queuePair) close() error { return q.cq.CloseAll() }
