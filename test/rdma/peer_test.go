@@ -46,7 +46,6 @@ func TestPeerThatDies(t *testing.T) {
 	}
 	never := r.end(rdma.QPOptions{})
 	senders["never there"] = never
-	require.NoError(t, never.ToInit(port, access))
 	require.NoError(t, never.ToRTR(rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, rdma.Peer{QPNum: 0xfffff0, GID: r.gid.GID}))
 	require.NoError(t, never.ToRTS(0))
 
@@ -92,8 +91,8 @@ func TestConnectedWith(t *testing.T) {
 	require.EqualValues(t, 6, attr.RetryCnt, "7 is for ever on this device")
 	require.EqualValues(t, 7, attr.RNRRetry, "for ever")
 	require.EqualValues(t, 12, attr.MinRNRTimer, "0.64 ms, and 0 would be 655")
-	require.EqualValues(t, 1, attr.MaxRdAtomic)
-	require.EqualValues(t, 1, attr.MaxDestRdAtomic)
+	require.EqualValues(t, 16, attr.MaxRdAtomic)
+	require.EqualValues(t, 16, attr.MaxDestRdAtomic)
 	require.EqualValues(t, 64, attr.AHAttr.GRH.HopLimit, "0 and 1 would keep packets in their subnet")
 	require.EqualValues(t, r.gid.GIDIndex, attr.AHAttr.GRH.SGIDIndex)
 	require.Equal(t, r.gid.GID, attr.AHAttr.GRH.DGID)

@@ -5,6 +5,8 @@
 package rdma
 
 import (
+	"context"
+	"net"
 	"testing"
 	"time"
 
@@ -70,6 +72,9 @@ func (r *rig) end(opts rdma.QPOptions) end {
 	// A queue may take twice what was asked for, and a little more.
 	e := end{send: r.cq(2 * int(opts.Cap.MaxSendWR+1)), recv: r.cq(2 * int(opts.Cap.MaxRecvWR+1))}
 	opts.SendCQ, opts.RecvCQ = e.send, e.recv
+	if opts.Access == 0 {
+		opts.Access = access
+	}
 	var err error
 	e.QP, err = r.pd.CreateQP(opts)
 	require.NoError(r.t, err)
@@ -84,16 +89,30 @@ func (r *rig) pair(opts rdma.QPOptions) (a, b end) {
 	return a, b
 }
 
-// connect brings two queue pairs from RESET to RTS, each the other's peer.
-func (r *rig) connect(a, b *rdma.QP) {
+// connect connects two queue pairs with each other.
+func (r *rig) connect(a, b *rdma.QP) (atA, atB *rdma.Connection) {
 	r.t.Helper()
-	const psn = 0x123456
-	path := rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}
-	for _, ends := range [][2]*rdma.QP{{a, b}, {b, a}} {
-		require.NoError(r.t, ends[0].ToInit(port, access))
-		require.NoError(r.t, ends[0].ToRTR(path, rdma.Peer{QPNum: ends[1].Raw().QPNum, PSN: psn, GID: r.gid.GID}))
-		require.NoError(r.t, ends[0].ToRTS(psn))
-	}
+	return r.connectWith(a, b, rdma.ConnectOptions{}, rdma.ConnectOptions{})
+}
+
+// connectWith is connect with each end's options.
+func (r *rig) connectWith(a, b *rdma.QP, optsA, optsB rdma.ConnectOptions) (atA, atB *rdma.Connection) {
+	r.t.Helper()
+	ctx, cancel := context.WithTimeout(r.t.Context(), patience)
+	defer cancel()
+	toB, toA := net.Pipe()
+	defer toA.Close()
+	defer toB.Close()
+	failed := make(chan error, 1)
+	go func() {
+		var err error
+		atB, err = b.Connect(ctx, toA, optsB)
+		failed <- err
+	}()
+	atA, err := a.Connect(ctx, toB, optsA)
+	require.NoError(r.t, err)
+	require.NoError(r.t, <-failed)
+	return atA, atB
 }
 
 // cq is a completion queue.

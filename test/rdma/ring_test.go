@@ -135,14 +135,15 @@ func TestSendRingNeverFillsUpForGood(t *testing.T) {
 func TestRingLargerThanTheQueue(t *testing.T) {
 	r := newRig(t)
 	qp := r.end(room(1, 4))
-	require.NoError(t, qp.ToInit(port, access))
 	_, err := rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{Buffers: 100, Size: 64})
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	_, err = rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{Buffers: -1, Size: 64})
 	require.ErrorIs(t, err, syscall.EINVAL)
 	_, err = rdma.NewSendRing(qp.QP, rdma.SendRingOptions{Requests: 1000, MaxSGE: 1, SignalEvery: 2})
 	require.ErrorIs(t, err, syscall.ENOMEM)
-	_, err = rdma.NewRecvRing(r.end(room(1, 4)).QP, rdma.RecvRingOptions{Buffers: 4, Size: 64})
+	early := room(1, 4)
+	early.Reset = true
+	_, err = rdma.NewRecvRing(r.end(early).QP, rdma.RecvRingOptions{Buffers: 4, Size: 64})
 	require.ErrorIs(t, err, syscall.EINVAL)
 	require.ErrorContains(t, err, "RESET")
 	_, err = rdma.NewSendRing(qp.QP, rdma.SendRingOptions{Requests: 1, MaxSGE: 99, SignalEvery: 1})
@@ -156,7 +157,6 @@ func TestRecvRingOfWhichTheQueueTakesAPart(t *testing.T) {
 	const buffers = 100
 	r := newRig(t)
 	qp := r.end(room(1, buffers))
-	require.NoError(t, qp.ToInit(port, access))
 	others := r.recvChain(64, r.region(64*64), 64)
 	accepted, err := qp.PostRecv(others)
 	require.NoError(t, err)
@@ -305,7 +305,6 @@ func TestSendRingTellsOfFailures(t *testing.T) {
 func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	r := newRig(t)
 	sender := r.end(room(15, 1)) // its own peer, without receives: nothing completes
-	require.NoError(t, sender.ToInit(port, access))
 	require.NoError(t, sender.ToRTR(rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, rdma.Peer{QPNum: sender.Raw().QPNum, GID: r.gid.GID}))
 	require.NoError(t, sender.ToRTS(0))
 	ring, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: 15, MaxSGE: 1, SignalEvery: 15})

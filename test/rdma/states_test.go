@@ -15,7 +15,7 @@ import (
 // A change of state that is refused says what is wrong with it.
 func TestWrongMoves(t *testing.T) {
 	r := newRig(t)
-	fresh := func(typ ibv.QPType) *rdma.QP { return r.end(rdma.QPOptions{Type: typ}).QP }
+	fresh := func(typ ibv.QPType) *rdma.QP { return r.end(rdma.QPOptions{Type: typ, Reset: true}).QP }
 	inInit := func(typ ibv.QPType) *rdma.QP {
 		qp := fresh(typ)
 		require.NoError(t, qp.ToInit(port, access))
