@@ -136,7 +136,7 @@ func (o *object) device() *object {
 
 // make makes something of something, and reports what is wrong with it, by the
 // model: nil, closed, or of another device.
-func (c *crowd) make() (err error, wrong syscall.Errno, closed bool) {
+func (c *crowd) make() (wrong syscall.Errno, closed bool, err error) {
 	judge := func(parents ...*object) {
 		for _, p := range parents {
 			if p == nil || p.device() != parents[0].device() {
@@ -188,7 +188,7 @@ func (c *crowd) make() (err error, wrong syscall.Errno, closed bool) {
 			return pd.CreateQP(rdma.QPOptions{SendCQ: send, RecvCQ: recv, SRQ: srq, Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxSendSGE: 1, MaxRecvSGE: 1}})
 		}, p, s, r, q)
 	}
-	return err, wrong, closed
+	return wrong, closed, err
 }
 
 // use asks an object something, in ways that reach C.
@@ -282,7 +282,7 @@ func TestModel(t *testing.T) {
 			o := c.all[len(c.all)-1-min(int(c.random.ExpFloat64()*30), len(c.all)-1)]
 			switch k := c.random.IntN(100); {
 			case k < 60:
-				err, wrong, closed := c.make()
+				wrong, closed, err := c.make()
 				switch {
 				case wrong != 0:
 					require.ErrorIs(t, err, wrong)
