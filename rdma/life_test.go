@@ -241,8 +241,8 @@ func TestNoHandle(t *testing.T) {
 // Handles of real kinds that are nil or zero say so.
 func TestNilHandles(t *testing.T) {
 	for _, o := range []Object{
-		(*Device)(nil), (*PD)(nil), (*CQ)(nil), (*SRQ)(nil), (*QP)(nil), (*Region)(nil), (*Owned[*cCloser])(nil),
-		new(Device), new(PD), new(CQ), new(SRQ), new(QP), new(Region), new(Owned[*cCloser]),
+		(*Device)(nil), (*PD)(nil), (*CQ)(nil), (*SRQ)(nil), (*QP)(nil), (*Region)(nil), (*AH)(nil), (*Channel)(nil), (*RecvRing)(nil), (*SendRing)(nil), (*Owned[*cCloser])(nil),
+		new(Device), new(PD), new(CQ), new(SRQ), new(QP), new(Region), new(AH), new(Channel), new(RecvRing), new(SendRing), new(Owned[*cCloser]),
 	} {
 		require.ErrorIs(t, o.Close(), syscall.EINVAL, "%T", o)
 		require.ErrorIs(t, o.CloseAll(), syscall.EINVAL, "%T", o)

@@ -389,13 +389,18 @@ func (r *RecvRing) closedError(op string) error {
 
 // Close frees the buffers: looking at a message is a fault then. The queue pair, or
 // the shared receive queue, is closed before: see [Object].
-func (r *RecvRing) Close() error { return r.l.close() }
+func (r *RecvRing) Close() error { return r.lifetime().close() }
 
 // CloseAll closes the queue pair or the shared receive queue, and then the ring: see
 // [Object].
-func (r *RecvRing) CloseAll() error { return r.l.closeAll() }
+func (r *RecvRing) CloseAll() error { return r.lifetime().closeAll() }
 
 // String is the kind, how many buffers there are for what, and the device.
-func (r *RecvRing) String() string { return r.l.text() }
+func (r *RecvRing) String() string { return r.lifetime().text() }
 
-func (r *RecvRing) lifetime() *life { return r.l }
+func (r *RecvRing) lifetime() *life {
+	if r == nil {
+		return nil
+	}
+	return r.l
+}

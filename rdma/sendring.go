@@ -355,12 +355,17 @@ func (r *SendRing) closedError(op string) error {
 // Close ends the use of the ring, so that nothing that is done with it reaches the
 // queue pair. Work that is outstanding stays so, and what was not posted never is.
 // See [Object].
-func (r *SendRing) Close() error { return r.l.close() }
+func (r *SendRing) Close() error { return r.lifetime().close() }
 
 // CloseAll is Close, for nothing is made from a ring.
-func (r *SendRing) CloseAll() error { return r.l.closeAll() }
+func (r *SendRing) CloseAll() error { return r.lifetime().closeAll() }
 
 // String is the kind, how many work requests there are for what, and the device.
-func (r *SendRing) String() string { return r.l.text() }
+func (r *SendRing) String() string { return r.lifetime().text() }
 
-func (r *SendRing) lifetime() *life { return r.l }
+func (r *SendRing) lifetime() *life {
+	if r == nil {
+		return nil
+	}
+	return r.l
+}
