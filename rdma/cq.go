@@ -15,11 +15,12 @@ import (
 type CQ struct {
 	_ noCopy
 
-	poller  ibv.Poller
-	waiters *waiters
-	raw     *ibv.CQ
-	l       *life
-	dev     *Device
+	poller   ibv.Poller
+	extended extendedCQ
+	waiters  *waiters
+	raw      *ibv.CQ
+	l        *life
+	dev      *Device
 }
 
 // CQOptions are what a completion queue is made with. The zero value is what most
@@ -36,6 +37,12 @@ type CQOptions struct {
 	// and a spinning goroutine saves them at the price of a processor, which others
 	// lack meanwhile: 0, for not at all, is right where nothing comes for long.
 	Spin time.Duration
+	// Fields makes an extended queue, see [CQ.PollExtended], and says what is read of
+	// its completions: it is of type ibv.WCFields, and FreeBSD has nothing of the kind.
+	// A device that cannot tell some of it is an error. Whether Poll and Wait work on
+	// such a queue depends on the provider. One that is adopted was created with these
+	// fields.
+	Fields wcFields
 }
 
 // CreateCQ makes a completion queue with room for at least entries completions. The
@@ -50,7 +57,7 @@ func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 		l.abandon()
 		return nil, err
 	}
-	raw, err := d.raw.CreateCQWithChannel(entries, l.subjectNumber(0), c.comp(), opts.Vector)
+	raw, err := opts.create(d.raw, entries, l.subjectNumber(0), c.comp())
 	if err != nil {
 		l.abandon()
 		return nil, err
@@ -106,7 +113,7 @@ func (opts *CQOptions) channel(d *Device) (*channel, error) {
 // newCQ makes the handle. Without destroy, the queue is adopted.
 func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) *CQ {
 	cq := &CQ{raw: raw, l: l, dev: d}
-	cq.poller = raw.Poller()
+	cq.poller, cq.extended = raw.Poller(), newExtendedCQ(raw, l, opts)
 	w := newWaiters(raw, l, cq.poller, opts.Spin) // which keeps this poller after Close: what waits then may poll once more
 	cq.waiters = w
 	switch {
@@ -131,7 +138,11 @@ func (cq *CQ) retire() (revive func()) {
 	before := cq.poller
 	l := cq.l
 	cq.poller = ibv.NewPoller(func([]ibv.WC) (int, error) { return 0, l.check("poll") })
-	return func() { cq.poller = before }
+	extendedBack := cq.extended.retire(l)
+	return func() {
+		cq.poller = before
+		extendedBack()
+	}
 }
 
 // Poll takes up to len(wcs) completions off the queue, oldest first, and returns
