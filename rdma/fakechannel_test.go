@@ -43,6 +43,7 @@ type fakeCQ struct {
 	refuse      error // of destroy
 	fail        error // of poll and arm
 	refuseArm   error
+	late        func() // at the beginning of destroy
 	full        bool // a completion comes whenever there is none
 }
 
@@ -210,6 +211,9 @@ func (f *fakeChannel) event(q *fakeCQ) {
 func (q *fakeCQ) close() error {
 	f := q.channel
 	return q.waiters.end(f.channel, func() error {
+		if q.late != nil {
+			q.late()
+		}
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		if q.refuse != nil {

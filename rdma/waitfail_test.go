@@ -112,17 +112,41 @@ func TestEventsOfOthers(t *testing.T) {
 		f.event(q)
 		f.mu.Unlock()
 	}
-	errs := q.parkN(t, 1)
-	q.complete(1)
-	require.NoError(t, <-errs)
 	until(t, "an event is not acknowledged", func() bool {
 		f.mu.Lock()
 		defer f.mu.Unlock()
 		return len(f.events) == 0 && closed.got == 1000 && closed.acked == 1000
 	})
 	require.Greater(t, q.acked, 1000-batch)
+	errs := q.parkN(t, 1)
+	q.complete(1)
+	require.NoError(t, <-errs)
 	require.NoError(t, q.close())
 	require.Equal(t, q.got, q.acked)
+}
+
+// An event that is got when Close has acknowledged all others already does not hold
+// it up.
+func TestEventWhileClosing(t *testing.T) {
+	watchdog(t)
+	f := newFakeChannel(t)
+	q := f.newCQ(false, 0)
+	event := func() {
+		f.mu.Lock()
+		got := q.got
+		f.event(q)
+		f.mu.Unlock()
+		until(t, "nobody gets the event", func() bool {
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			return q.got == got+1
+		})
+	}
+	event()
+	require.Zero(t, q.acked)
+	q.late = event
+	require.NoError(t, q.close())
+	require.Equal(t, 2, q.acked)
 }
 
 // A file that the runtime cannot watch is refused.
