@@ -6,12 +6,16 @@ import (
 	"time"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // Extended is a queue pair and a completion queue with C's extended functions.
 type Extended struct {
-	QP   *ibv.QPEx // takes RDMA writes
-	CQ   *ibv.CQEx
+	QP *ibv.QPEx // takes RDMA writes
+	CQ *ibv.CQEx
+	// Handles are package rdma's of these, or nil where there can be none.
+	Handles *ExtendedHandles
+
 	SGE  ibv.SGE // of memory that writes read, and
 	Addr uint64  // that they write to
 	RKey uint32
@@ -27,6 +31,15 @@ type Extended struct {
 	Complete func(n int) error
 	Drop     func() error
 }
+
+// ExtendedHandles are package rdma's.
+type ExtendedHandles struct {
+	QP *rdma.QP
+	CQ *rdma.CQ
+}
+
+// ExtendedFields is what polls of the extended queue read.
+const ExtendedFields = ibv.WCFieldOpcode | ibv.WCFieldByteLen | ibv.WCFieldWCFlags | ibv.WCFieldQPNum
 
 const (
 	extendedOps   = ibv.QPExWithRDMAWrite
@@ -98,6 +111,13 @@ func (e *extended) open(d *real) (err error) {
 			return err
 		}
 	}
+	e.Handles = &ExtendedHandles{}
+	if e.Handles.QP, err = d.domain.AdoptQP(e.loop, nil, nil, nil); err != nil {
+		return err
+	}
+	if e.Handles.CQ, err = d.dev.AdoptCQ(e.filledCQ, rdma.CQOptions{Fields: ExtendedFields}); err != nil {
+		return err
+	}
 	e.SendRoom, e.CQRoom = extendedSends, extendedRoom
 	e.TakeSends = func(n int) error { return d.poll(e.sendCQ, n) }
 	e.Complete, e.Drop = e.complete, e.drop
@@ -151,6 +171,14 @@ func (e *extended) close() error {
 		return nil
 	}
 	var errs []error
+	if h := e.Handles; h != nil {
+		if h.QP != nil {
+			errs = append(errs, h.QP.Close())
+		}
+		if h.CQ != nil {
+			errs = append(errs, h.CQ.Close())
+		}
+	}
 	for _, qp := range []*ibv.QP{e.loop, e.filler} {
 		if qp != nil {
 			errs = append(errs, qp.Close())

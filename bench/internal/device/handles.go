@@ -1,6 +1,10 @@
 package device
 
-import "github.com/goverbs/goverbs/rdma"
+import (
+	"errors"
+
+	"github.com/goverbs/goverbs/rdma"
+)
 
 // Handles are package rdma's, of a device's objects.
 type Handles struct {
@@ -15,21 +19,32 @@ func (d *real) Handles() *Handles { return d.handles }
 // adopt makes the handles, which destroy nothing.
 func (d *real) adopt() (h *Handles, err error) {
 	h = &Handles{}
-	if d.adopted, err = rdma.AdoptDevice(d.ctx, rdma.DeviceOptions{}); err != nil {
-		return nil, err
+	if h.CQ, err = d.dev.AdoptCQ(d.cq, rdma.CQOptions{}); err != nil {
+		return h, err
 	}
-	pd, err := d.adopted.AdoptPD(d.pd)
-	if err != nil {
-		return nil, err
+	if h.SRQ, err = d.domain.AdoptSRQ(d.srq); err != nil {
+		return h, err
 	}
-	if h.CQ, err = d.adopted.AdoptCQ(d.cq, rdma.CQOptions{}); err != nil {
-		return nil, err
-	}
-	if h.SRQ, err = pd.AdoptSRQ(d.srq); err != nil {
-		return nil, err
-	}
-	h.QP, err = pd.AdoptQP(d.qp, h.CQ, h.CQ, nil)
+	h.QP, err = d.domain.AdoptQP(d.qp, h.CQ, h.CQ, nil)
 	return h, err
+}
+
+// close closes what there is.
+func (h *Handles) close() error {
+	if h == nil {
+		return nil
+	}
+	var errs []error
+	if h.QP != nil {
+		errs = append(errs, h.QP.Close())
+	}
+	if h.SRQ != nil {
+		errs = append(errs, h.SRQ.Close())
+	}
+	if h.CQ != nil {
+		errs = append(errs, h.CQ.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Handles is nil: they ask C's library about their objects, which does not know

@@ -34,10 +34,8 @@ type real struct {
 	// extended is made when it is asked for.
 	extended *extended
 	// pairs are those that were asked for.
-	pairs []*Pair
-	fill  *ibv.RecvChain
-	// adopted is the device's handle.
-	adopted *rdma.Device
+	pairs   []*Pair
+	fill    *ibv.RecvChain
 	handles *Handles
 	wcs     []ibv.WC
 }
@@ -241,11 +239,7 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 
 // Close closes what there is.
 func (d *real) Close() error {
-	var errs []error
-	if d.adopted != nil {
-		errs = append(errs, d.adopted.CloseAll())
-	}
-	errs = append(errs, d.ring.close(), d.loop.close(), d.extended.close())
+	errs := []error{d.handles.close(), d.ring.close(), d.loop.close(), d.extended.close()}
 	for _, p := range d.pairs {
 		errs = append(errs, p.A.close(), p.B.close())
 	}

@@ -20,7 +20,7 @@ const legend = "" +
 	"| column | what makes the call |\n|---|---|\n" +
 	"| c | a loop in C |\n" +
 	"| goverbs | `chain.Post(qp)`, `cq.Poll(wcs)`; `batch.Post()` and `poll.Poll(wcs)` of extended queues |\n" +
-	"| rdma | `qp.PostRecv(chain)`, `cq.Poll(wcs)` of package rdma's handles; on the stub, which has none, of what they stand on: an `ibv.RecvPoster` |\n" +
+	"| rdma | `qp.PostRecv(chain)`, `cq.Poll(wcs)`, `qp.PostBatch(batch)`, `cq.PollExtended(wcs)` of package rdma's handles; on the stub, which has none, the call that the compiler makes of them |\n" +
 	"| goverbs-wc | a ring's completions, taken into the caller's own `[]WC` |\n" +
 	"| goverbs-list | `qp.PostRecv(wr)`, C's own shape |\n" +
 	"| cgo | the best possible: integers as arguments, the result by value, no escape, no callback |\n" +

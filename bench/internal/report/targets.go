@@ -27,7 +27,8 @@ func (s *Samples) targets(device string) []target {
 			all = append(all, target{claim, wanted, fmt.Sprintf("%.4g", v), met(v)})
 		}
 	}
-	for _, by := range []struct{ impl, how string }{{subject.Goverbs, ""}, {subject.RDMA, " through a handle"}} {
+	through := []struct{ impl, how string }{{subject.Goverbs, ""}, {subject.RDMA, " through a handle"}}
+	for _, by := range through {
 		for _, t := range []struct {
 			n     int
 			limit float64
@@ -68,8 +69,10 @@ func (s *Samples) targets(device string) []target {
 			n     int
 			limit float64
 		}{{1, 1.10}, {16, 1.05}, {64, 1.03}} {
-			add(fmt.Sprintf(t.what+", times C", by.n), t.op, by.n, subject.Goverbs, subject.C, times,
-				fmt.Sprintf("≤ %.2f", by.limit), func(v float64) bool { return v <= by.limit })
+			for _, through := range through {
+				add(fmt.Sprintf(t.what+"%s, times C", by.n, through.how), t.op, by.n, through.impl, subject.C, times,
+					fmt.Sprintf("≤ %.2f", by.limit), func(v float64) bool { return v <= by.limit })
+			}
 		}
 	}
 	for _, t := range traffics {

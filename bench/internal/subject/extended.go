@@ -29,10 +29,7 @@ func batch(d device.Device, wrs int) ([]*Subject, error) {
 		}
 	}
 	calls := e.SendRoom / wrs
-	return share(Subject{
-		Op: Batch, WRs: wrs, Calls: calls,
-		after: func() error { return e.TakeSends(calls * wrs) },
-	}, []variant{
+	variants := []variant{
 		{C, func(n int) (int, int64) { return native.Batch(e.QP, writes, n) }},
 		{Goverbs, timed(func(n int) int {
 			for i := range n {
@@ -42,7 +39,22 @@ func batch(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
-	}), nil
+	}
+	if h := e.Handles; h != nil {
+		qp := h.QP
+		variants = append(variants, variant{RDMA, timed(func(n int) int {
+			for i := range n {
+				if _, err := qp.PostBatch(b); err != nil {
+					return i
+				}
+			}
+			return n
+		})})
+	}
+	return share(Subject{
+		Op: Batch, WRs: wrs, Calls: calls,
+		after: func() error { return e.TakeSends(calls * wrs) },
+	}, variants), nil
 }
 
 // nativeWrites is wrs writes as C has them.
@@ -97,17 +109,13 @@ func extendedPoll(d device.Device, wrs int) ([]*Subject, error) {
 	if e == nil || err != nil {
 		return nil, err
 	}
-	poll, err := ibv.NewExtendedPoll(e.CQ, ibv.WCFieldOpcode|ibv.WCFieldByteLen|ibv.WCFieldWCFlags|ibv.WCFieldQPNum)
+	poll, err := ibv.NewExtendedPoll(e.CQ, device.ExtendedFields)
 	if err != nil {
 		return nil, err
 	}
 	inC, wcs := make([]native.Completion, wrs), make([]ibv.ExtendedWC, wrs)
 	calls := e.CQRoom / wrs
-	return share(Subject{
-		Op: ExtendedPoll, WRs: wrs, Calls: calls,
-		before: func() error { return e.Complete(calls * wrs) },
-		again:  e.Drop,
-	}, []variant{
+	variants := []variant{
 		{C, func(n int) (int, int64) { return native.ExtendedPoll(e.CQ, inC, n) }},
 		{Goverbs, timed(func(n int) int {
 			for i := range n {
@@ -117,5 +125,21 @@ func extendedPoll(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
-	}), nil
+	}
+	if h := e.Handles; h != nil {
+		cq := h.CQ
+		variants = append(variants, variant{RDMA, timed(func(n int) int {
+			for i := range n {
+				if got, err := cq.PollExtended(wcs); got != wrs || err != nil {
+					return i
+				}
+			}
+			return n
+		})})
+	}
+	return share(Subject{
+		Op: ExtendedPoll, WRs: wrs, Calls: calls,
+		before: func() error { return e.Complete(calls * wrs) },
+		again:  e.Drop,
+	}, variants), nil
 }

@@ -6,14 +6,14 @@ import (
 )
 
 // The variants that go through package rdma's handles. Where there are none, as on
-// the stub, they go through what those stand on.
+// the stub, they go through what those stand on, as those do.
 
-func handleRecv(d device.Device, chain *ibv.RecvChain, accepted bool) variant {
+func handleRecv(d device.Device, chain *ibv.RecvChain) variant {
 	if h := d.Handles(); h != nil {
 		qp := h.QP
 		return variant{RDMA, timed(func(n int) int {
 			for i := range n {
-				if _, err := qp.PostRecv(chain); (err == nil) != accepted {
+				if _, err := qp.PostRecv(chain); err != nil {
 					return i
 				}
 			}
@@ -22,7 +22,31 @@ func handleRecv(d device.Device, chain *ibv.RecvChain, accepted bool) variant {
 	}
 	poster := new(ibv.RecvPoster)
 	*poster = d.QP().RecvPoster()
-	return postRecvs(poster, chain, accepted)
+	return postRecvs(poster, chain)
+}
+
+func handleRecvFull(d device.Device, chain *ibv.RecvChain) variant {
+	if h := d.Handles(); h != nil {
+		qp := h.QP
+		return variant{RDMA, timed(func(n int) int {
+			for i := range n {
+				if accepted, err := qp.PostRecv(chain); accepted != 0 || err == nil {
+					return i
+				}
+			}
+			return n
+		})}
+	}
+	poster := new(ibv.RecvPoster)
+	*poster = d.QP().RecvPoster()
+	return variant{RDMA, timed(func(n int) int {
+		for i := range n {
+			if accepted, err := poster.Whole(chain, 0, 0); accepted != 0 || err == nil {
+				return i
+			}
+		}
+		return n
+	})}
 }
 
 func handleSRQRecv(d device.Device, chain *ibv.RecvChain) variant {
@@ -39,13 +63,13 @@ func handleSRQRecv(d device.Device, chain *ibv.RecvChain) variant {
 	}
 	poster := new(ibv.RecvPoster)
 	*poster = d.SRQ().RecvPoster()
-	return postRecvs(poster, chain, true)
+	return postRecvs(poster, chain)
 }
 
-func postRecvs(poster *ibv.RecvPoster, chain *ibv.RecvChain, accepted bool) variant {
+func postRecvs(poster *ibv.RecvPoster, chain *ibv.RecvChain) variant {
 	return variant{RDMA, timed(func(n int) int {
 		for i := range n {
-			if _, err := poster.Post(chain); (err == nil) != accepted {
+			if _, err := poster.Whole(chain, 0, 0); err != nil {
 				return i
 			}
 		}
@@ -69,7 +93,7 @@ func handleSend(d device.Device, chain *ibv.SendChain) variant {
 	*poster = d.QP().SendPoster()
 	return variant{RDMA, timed(func(n int) int {
 		for i := range n {
-			if _, err := poster.Post(chain); err != nil {
+			if _, err := poster.Whole(chain, 0, 0); err != nil {
 				return i
 			}
 		}

@@ -51,7 +51,7 @@ func postRecv(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
-		handleRecv(d, chain, true),
+		handleRecv(d, chain),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if _, err := qp.PostRecv(first); err != nil {
@@ -146,7 +146,7 @@ func postRecvFull(d device.Device, wrs int) ([]*Subject, error) {
 			}
 			return n
 		})},
-		handleRecv(d, chain, false),
+		handleRecvFull(d, chain),
 		{GoverbsList, timed(func(n int) int {
 			for i := range n {
 				if bad, err := qp.PostRecv(first); bad != first || err == nil {
