@@ -94,6 +94,7 @@ func (pd *PD) AdoptAH(raw *ibv.AH) (*AH, error) {
 
 func newAH(pd *PD, l *life, raw *ibv.AH, destroy func() error) *AH {
 	ah := &AH{raw: raw, l: l, pd: pd}
+	destroy = checkAH(l, pd.l, raw, destroy)
 	live(l, ah, fmt.Sprintf("%#x", raw.Handle), destroy, (*AH).retire)
 	return ah
 }

@@ -47,7 +47,7 @@ func (pd *PD) allocRegion(l *life, size int, opts RegionOptions) (*Region, error
 		unmap() // the error says more than one of giving back what nobody has used
 		return nil, err
 	}
-	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory, unmap: unmap}), nil
+	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory, unmap: unmap, plain: &opts.Access}), nil
 }
 
 // memoryFailure is why there is no memory, and what to do about it.

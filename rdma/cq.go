@@ -18,6 +18,7 @@ type CQ struct {
 	poller   ibv.Poller
 	extended extendedCQ
 	waiters  *waiters
+	checked  *checkedCQ // in checked mode
 	raw      *ibv.CQ
 	l        *life
 	dev      *Device
@@ -114,14 +115,16 @@ func (opts *CQOptions) channel(d *Device) (*channel, error) {
 func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) *CQ {
 	cq := &CQ{raw: raw, l: l, dev: d}
 	cq.poller, cq.extended = raw.Poller(), newExtendedCQ(raw, l, opts)
+	own := destroy != nil
+	destroy = cq.check(opts, destroy)
 	w := newWaiters(raw, l, cq.poller, opts.Spin) // which keeps this poller after Close: what waits then may poll once more
 	cq.waiters = w
 	switch {
 	case c != nil:
 		w.arm = func() error { return raw.ReqNotify(false) }
-		w.adopted = destroy == nil
+		w.adopted = !own
 		c.add(w)
-	case destroy == nil:
+	case !own:
 		w.noEvents = "it was adopted without its channel: see Device.AdoptChannel and CQOptions.Channel"
 	default:
 		w.noEvents = "it was made with CQOptions.NoChannel, so it can only be polled"
@@ -155,7 +158,7 @@ func (cq *CQ) Poll(wcs []ibv.WC) (n int, err error) {
 }
 
 // Raw is C's object, valid until Close.
-func (cq *CQ) Raw() *ibv.CQ { return cq.raw }
+func (cq *CQ) Raw() *ibv.CQ { cq.l.expose(); return cq.raw }
 
 // Close destroys the completion queue: see [Object]. Whoever waits, gets
 // [ErrClosed]. Events that were not acknowledged do not hold it up.

@@ -37,6 +37,7 @@ type Error struct {
 	Hint string // what to do about it, or ""
 
 	made, closed stack
+	others       string // where other objects were made and closed
 }
 
 // Error says what was attempted, on what, why it failed and what to do. In checked
@@ -57,6 +58,7 @@ func (e *Error) Error() string {
 	if e.closed != nil {
 		fmt.Fprintf(&b, "\nclosed by\n%v", e.closed)
 	}
+	b.WriteString(e.others)
 	return b.String()
 }
 

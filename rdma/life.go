@@ -59,7 +59,8 @@ type life struct {
 	// context is C's device, of a device's life.
 	context *ibv.Context
 
-	lost atomic.Bool // the handle was collected
+	lost    atomic.Bool // the handle was collected
+	exposed atomic.Bool // the program was given C's object, in checked mode
 
 	// Guarded by tree.
 	state      state

@@ -38,6 +38,9 @@ func (d *Device) AdoptPD(raw *ibv.PD) (*PD, error) {
 
 func newPD(d *Device, l *life, raw *ibv.PD, destroy func() error) *PD {
 	pd := &PD{raw: raw, l: l, dev: d}
+	if destroy == nil {
+		l.expose()
+	}
 	live(l, pd, "", destroy, nil)
 	return pd
 }
@@ -46,7 +49,7 @@ func newPD(d *Device, l *life, raw *ibv.PD, destroy func() error) *PD {
 func (pd *PD) Device() *Device { return pd.dev }
 
 // Raw is C's object, valid until Close.
-func (pd *PD) Raw() *ibv.PD { return pd.raw }
+func (pd *PD) Raw() *ibv.PD { pd.l.expose(); return pd.raw }
 
 // Close frees the protection domain: see [Object].
 func (pd *PD) Close() error { return pd.lifetime().close() }

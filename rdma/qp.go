@@ -19,6 +19,8 @@ type QP struct {
 	recv  ibv.RecvPoster
 	batch batchQueue
 
+	checked        *checkedQP   // in checked mode
+	room           *checkedRoom // in checked mode
 	raw            *ibv.QP
 	typ            ibv.QPType
 	l              *life
@@ -81,8 +83,14 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 	}
 	attr := opts.attr()
 	attr.QPContext = l.subjectNumber(0)
+	room, err := reserve(&opts, attr.Cap)
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
 	raw, err := opts.create(pd.raw, &attr)
 	if err != nil {
+		room.release()
 		l.abandon()
 		return nil, err
 	}
@@ -93,12 +101,13 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 		}
 	}
 	if err != nil {
+		room.release()
 		err = errors.Join(err, raw.Close())
 		l.abandon()
 		return nil, err
 	}
 	qp := &QP{
-		raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ,
+		room: room, raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ,
 		cap: attr.Cap, signalAll: opts.SignalAll, sendOps: opts.SendOps, initial: initial,
 	}
 	qp.begin(raw.Close)
@@ -168,6 +177,7 @@ func (qp *QP) begin(destroy func() error) {
 	qp.number = qp.raw.QPNum
 	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
 	qp.batch = newBatchQueue(qp.raw, qp.l, qp.sendOps, destroy == nil)
+	destroy = qp.check(destroy)
 	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
 }
 
@@ -210,7 +220,7 @@ func (qp *QP) PD() *PD { return qp.pd }
 func (qp *QP) Cap() ibv.QPCap { return qp.cap }
 
 // Raw is C's object, valid until Close.
-func (qp *QP) Raw() *ibv.QP { return qp.raw }
+func (qp *QP) Raw() *ibv.QP { qp.l.expose(); return qp.raw }
 
 // Close destroys the queue pair: see [Object].
 func (qp *QP) Close() error { return qp.lifetime().close() }

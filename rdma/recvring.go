@@ -197,13 +197,15 @@ func (r *RecvRing) allocate(pd *PD, n int) (free func() error, err error) {
 	if err != nil {
 		return nil, errors.Join(err, buf.Free())
 	}
+	access := ibv.AccessLocalWrite
+	deregister := checkRegion(r.l, pd.l, mr, &registration{plain: &access}, mr.Close)
 	if r.chain, err = mr.RecvChain(n, r.stride); err != nil {
-		return nil, errors.Join(err, mr.Close(), buf.Free())
+		return nil, errors.Join(err, deregister(), buf.Free())
 	}
 	r.wrs, r.body = r.chain.WRs(), buf[r.header:]
 	return func() error {
 		if mr != nil {
-			if err := mr.Close(); err != nil {
+			if err := deregister(); err != nil {
 				return err
 			}
 			mr = nil

@@ -42,6 +42,8 @@ type registration struct {
 	memory []byte       // of the Go heap, say, which keeps it while this is reachable
 	unmap  func() error // of memory that the region owns, or nil
 	ended  bool         // C's object is no more
+	// plain is what it was registered for, if its addresses are the process's.
+	plain *ibv.AccessFlags
 }
 
 // release deregisters the memory, and then lets it go. After an error it can be
@@ -76,7 +78,7 @@ func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 		l.abandon()
 		return nil, err
 	}
-	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory}), nil
+	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory, plain: &access}), nil
 }
 
 // AdoptRegion makes a handle of a region in the protection domain that something
@@ -101,6 +103,7 @@ func newRegion(pd *PD, l *life, raw *ibv.MR, addr uint64, memory []byte, under *
 	if under != nil {
 		destroy = under.release
 	}
+	destroy = checkRegion(l, pd.l, raw, under, destroy)
 	live(l, r, fmt.Sprintf("%#x", raw.LKey), destroy, (*Region).retire)
 	return r
 }
@@ -144,7 +147,7 @@ func (r *Region) RKey() uint32 { return r.rkey }
 func (r *Region) PD() *PD { return r.pd }
 
 // Raw is C's object, valid until Close.
-func (r *Region) Raw() *ibv.MR { return r.raw }
+func (r *Region) Raw() *ibv.MR { r.l.expose(); return r.raw }
 
 // Close deregisters the memory, and gives it back if the region owns it: see
 // [Object]. No work that names the region may be outstanding, nor may a peer use it.

@@ -14,11 +14,12 @@ import (
 type SRQ struct {
 	_ noCopy
 
-	recv ibv.RecvPoster
-	raw  *ibv.SRQ
-	l    *life
-	pd   *PD
-	attr ibv.SRQAttr
+	recv    ibv.RecvPoster
+	raw     *ibv.SRQ
+	checked *checkedQueue // in checked mode
+	l       *life
+	pd      *PD
+	attr    ibv.SRQAttr
 
 	rings hooks // of rings on it
 }
@@ -62,6 +63,7 @@ func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
 func newSRQ(pd *PD, l *life, raw *ibv.SRQ, attr ibv.SRQAttr, destroy func() error) *SRQ {
 	srq := &SRQ{raw: raw, l: l, pd: pd, attr: attr}
 	srq.recv = raw.RecvPoster()
+	destroy = srq.check(destroy)
 	live(l, srq, fmt.Sprintf("%#x", raw.Handle), destroy, (*SRQ).retire)
 	return srq
 }
@@ -87,7 +89,7 @@ func (srq *SRQ) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, e
 }
 
 // Raw is C's object, valid until Close.
-func (srq *SRQ) Raw() *ibv.SRQ { return srq.raw }
+func (srq *SRQ) Raw() *ibv.SRQ { srq.l.expose(); return srq.raw }
 
 // Close destroys the shared receive queue: see [Object].
 func (srq *SRQ) Close() error { return srq.lifetime().close() }

@@ -8,10 +8,11 @@ import (
 )
 
 // Checked reports whether checked mode is on: the environment variable
-// GOVERBS_CHECK is 1 when the program starts.
+// GOVERBS_CHECK is 1 when the program starts, or the program was built with the tag
+// goverbs_check.
 func Checked() bool { return checked }
 
-var checked = os.Getenv("GOVERBS_CHECK") == "1"
+var checked = builtChecked || os.Getenv("GOVERBS_CHECK") == "1"
 
 // stack is where something was done, or nil outside of checked mode.
 type stack []uintptr

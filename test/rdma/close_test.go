@@ -15,7 +15,7 @@ import (
 // What is closed says so, and what others need cannot be closed.
 func TestClose(t *testing.T) {
 	r := newRig(t)
-	cq := r.cq(16)
+	cq := r.cq(128)
 	qp, err := r.pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
 	require.NoError(t, err)
 	chain, err := ibv.NewRecvChain(1, 0)

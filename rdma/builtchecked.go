@@ -1,0 +1,5 @@
+//go:build goverbs_check
+
+package rdma
+
+const builtChecked = true

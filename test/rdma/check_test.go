@@ -1,0 +1,71 @@
+//go:build device
+
+package rdma
+
+import (
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/mistakes"
+	"github.com/goverbs/goverbs/rdma"
+)
+
+// inCheckedMode runs the test in a process with checked mode, and returns false in
+// this one, if it is another.
+func inCheckedMode(t *testing.T) bool {
+	t.Helper()
+	if rdma.Checked() {
+		return true
+	}
+	cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
+	cmd.Env = append(os.Environ(), "GOVERBS_CHECK=1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "--- PASS: "+t.Name())
+	return false
+}
+
+// Each mistake is refused on a device, with the error that says so.
+func TestMistakes(t *testing.T) {
+	if !inCheckedMode(t) {
+		return
+	}
+	for _, m := range mistakes.All() {
+		t.Run(m.Name, func(t *testing.T) {
+			r := newRig(t)
+			attr, err := r.dev.Raw().QueryPort(port)
+			require.NoError(t, err)
+			m.Require(t, m.Make(&mistakes.Rig{
+				T: t, Device: r.dev, PD: r.pd, QP: r.inState, From: r.gid,
+				Entries: func(asked int) int { return r.cq(asked).Entries() },
+				Longest: int(attr.MaxMsgSz), LongestUD: 128 << attr.ActiveMTU,
+			}))
+		})
+	}
+}
+
+// inState makes a queue pair that is its own peer, in RESET, INIT or RTS.
+func (r *rig) inState(pd *rdma.PD, opts rdma.QPOptions, state ibv.QPState) *rdma.QP {
+	r.t.Helper()
+	opts.Reset, opts.Access = true, access
+	qp, err := pd.CreateQP(opts)
+	require.NoError(r.t, err)
+	switch {
+	case state == ibv.QPSReset:
+	case qp.Type() == ibv.QPTUD:
+		require.NoError(r.t, qp.ToInitUD(port, 17))
+		require.NoError(r.t, qp.ToRTRUD())
+		require.NoError(r.t, qp.ToRTSUD(0))
+	default:
+		require.NoError(r.t, qp.ToInit(port, access))
+		if state == ibv.QPSRTS {
+			require.NoError(r.t, qp.ToRTR(rdma.Path{Port: port, GIDIndex: r.gid.GIDIndex, MTU: r.mtu}, rdma.Peer{QPNum: qp.Number(), GID: r.gid.GID}))
+			require.NoError(r.t, qp.ToRTS(0))
+		}
+	}
+	return qp
+}
