@@ -3,8 +3,10 @@
 package rdma
 
 import (
+	"errors"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -12,8 +14,11 @@ import (
 	"github.com/goverbs/goverbs/rdma"
 )
 
-// Posts and polls through handles allocate nothing: what is accepted, what is
-// refused because the queue is full, and completions on the caller's stack.
+var errNotFull = errors.New("the queue was not full")
+
+// Posts and polls through handles allocate nothing, but for what the portable way
+// itself takes: what is accepted, what is refused because the queue is full, and
+// completions on the caller's stack.
 func TestHotCallsDoNotAllocate(t *testing.T) {
 	r := newRig(t)
 	a, b := r.pair(rdma.QPOptions{})
@@ -22,41 +27,46 @@ func TestHotCallsDoNotAllocate(t *testing.T) {
 	region := r.region(64)
 	recv, send := r.recvChain(1, region, 64), r.sendChain(1, region, 64)
 	const times = 50
+	most := 0.0
+	if !ibv.DirectCalls() {
+		most = 2
+	}
 	requireNoAllocs := func(f func() error) {
 		t.Helper()
 		var failed error
-		require.Zero(t, testing.AllocsPerRun(times, func() {
+		require.LessOrEqual(t, testing.AllocsPerRun(times, func() {
 			if err := f(); err != nil {
 				failed = err
 			}
-		}))
+		}), most)
 		require.NoError(t, failed)
 	}
 	requireNoAllocs(func() error { _, err := b.PostRecv(recv); return err })
 	requireNoAllocs(func() error { _, err := srq.PostRecv(recv); return err })
 	requireNoAllocs(func() error { _, err := srq.PostRecvRange(recv, 0, 1); return err })
 	requireNoAllocs(func() error { _, err := a.PostSend(send); return err })
-	for _, cq := range []*rdma.CQ{a.send, b.recv} { // one at a time, with times and one more there
-		for left := times + 1; left > 0; {
-			require.Zero(t, testing.AllocsPerRun(1, func() {
+	for _, cq := range []*rdma.CQ{a.send, b.recv} {
+		polled := 0
+		for late := time.Now().Add(patience); polled < times+1; { // one warms up
+			require.True(t, time.Now().Before(late), "%d completions have come", polled)
+			requireNoAllocs(func() error {
 				var wcs [4]ibv.WC
 				n, err := cq.Poll(wcs[:])
-				if err != nil {
-					panic(err)
-				}
-				left -= n
-			}))
+				polled += n
+				return err
+			})
 		}
 	}
 	for err = nil; err == nil; {
 		_, err = b.PostRecv(recv)
 	}
 	require.ErrorIs(t, err, syscall.ENOMEM)
-	require.Zero(t, testing.AllocsPerRun(times, func() {
+	requireNoAllocs(func() error {
 		if accepted, err := b.PostRecv(recv); accepted != 0 || err == nil {
-			panic("the queue was full")
+			return errNotFull
 		}
-	}))
+		return nil
+	})
 }
 
 // Receives for a queue pair with a shared receive queue go there, and posts and
