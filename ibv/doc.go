@@ -68,9 +68,8 @@
 //
 // # Peers
 //
-// The two ends of a connection tell each other their numbers over a socket, say; a
-// [RemoteBuffer] tells of memory that RDMA may reach. This and [GID] are text, also
-// in JSON. Package rdma connects queue pairs, so that a peer that has died is noticed.
+// The two ends of a connection tell each other their numbers over a socket, say. A
+// [GID] is text, also in JSON. Package rdma connects queue pairs, so that a peer that has died is noticed.
 //
 // # Memory
 //

@@ -16,10 +16,13 @@ func ExampleBatch() {
 	const ops = ibv.QPExWithRDMAWrite | ibv.QPExWithSendWithImm
 	const blocks, size = 16, 4096
 	var (
-		qp    *ibv.QP           // connected
-		cq    *ibv.CQEx         // of its sends, created without any WCExWith
-		from  *ibv.MR           // blocks of them
-		to    *ibv.RemoteBuffer // as the peer tells
+		qp   *ibv.QP   // connected
+		cq   *ibv.CQEx // of its sends, created without any WCExWith
+		from *ibv.MR   // blocks of them
+		to   struct {
+			Addr uint64
+			RKey uint32
+		} // as the peer tells
 		times = 100
 	)
 	extended, err := qp.Ex()

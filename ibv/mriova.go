@@ -8,8 +8,8 @@ import (
 )
 
 // RegMRIOVA is [PD.RegMR] with an address of the caller's choice: iova is where
-// buf begins for the device and for peers. [MR.SGE] and [MR.RemoteBuffer] do not
-// know it, and count from the memory's own address; entries and work requests for
+// buf begins for the device and for peers. [MR.SGE] does not
+// know it, and counts from the memory's own address; entries and work requests for
 // this region count from iova. It may be called from any goroutine.
 //
 // C: ibv_reg_mr_iova(3), __ibv_reg_mr_iova, ibv_reg_mr_iova2

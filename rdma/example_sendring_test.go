@@ -11,28 +11,31 @@ import (
 // A large piece of memory is written to the peer's in blocks, with a completion
 // for one block in 16.
 func ExampleSendRing() {
-	var qp *rdma.QP       // connected, made without SignalAll
-	var from *ibv.MR      // what is to be written
-	var remoteAddr uint64 // where to, as the peer tells
-	var rkey uint32
-	ring, err := rdma.NewSendRing(qp, rdma.SendRingOptions{Requests: 128, SignalEvery: 16})
+	var qp *rdma.QP       // connected
+	var from *rdma.Region // what is to be written
+	var to rdma.Remote    // where to, as the peer tells
+	ring, err := rdma.NewSendRing(qp, rdma.SendRingOptions{SignalEvery: 16})
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := write(ring, from, remoteAddr, rkey); err != nil {
+	if err := write(ring, from, to); err != nil {
 		log.Fatal(err)
 	}
 }
 
 // write returns when all of it is in the peer's memory.
-func write(ring *rdma.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) error {
+func write(ring *rdma.SendRing, from *rdma.Region, to rdma.Remote) error {
 	const block = 1 << 16
-	for at := 0; at < int(from.Length); {
-		length, flags := min(block, int(from.Length)-at), ibv.SendFlags(0)
-		if at+length == int(from.Length) {
+	for at := 0; at < from.Len(); {
+		length, flags := min(block, from.Len()-at), ibv.SendFlags(0)
+		if at+length == from.Len() {
 			flags = ibv.SendSignaled // the last one, to hear of the end
 		}
-		wr, err := ring.Add(ibv.WRRDMAWrite, flags, from.SGE(at, length))
+		part, err := to.Slice(uint64(at), uint64(length))
+		if err != nil {
+			return err
+		}
+		_, err = ring.AddRDMA(ibv.WRRDMAWrite, flags, part, from.SGE(at, length))
 		if errors.Is(err, rdma.ErrRingFull) {
 			if err := advance(ring); err != nil {
 				return err
@@ -42,7 +45,6 @@ func write(ring *rdma.SendRing, from *ibv.MR, remoteAddr uint64, rkey uint32) er
 		if err != nil {
 			return err
 		}
-		*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: remoteAddr + uint64(at), RKey: rkey}
 		at += length
 	}
 	for ring.Outstanding() > 0 {

@@ -1,6 +1,10 @@
 package rdma
 
-import "github.com/goverbs/goverbs/ibv"
+import (
+	"context"
+
+	"github.com/goverbs/goverbs/ibv"
+)
 
 // Received is a message that a [RecvRing] hands out, with its buffer.
 type Received struct {
@@ -18,17 +22,42 @@ type Received struct {
 func (r *RecvRing) Poll(into []Received) (int, error) {
 	wcs := r.wcs[:min(len(into), len(r.wcs))]
 	n, err := r.PollWC(wcs)
+	return r.handOut(into, wcs[:n], err)
+}
+
+// Wait is Poll that waits until there is a message, or an error: as [CQ.Wait] does.
+// Nobody else uses the ring meanwhile.
+func (r *RecvRing) Wait(ctx context.Context, into []Received) (int, error) {
+	if n, err := r.Poll(into); n > 0 || err != nil || len(into) == 0 {
+		return n, err
+	}
+	wcs := r.wcs[:min(len(into), len(r.wcs))]
+	n, err := r.cq.Wait(ctx, wcs)
+	return r.handOut(into, wcs[:n], err)
+}
+
+// WaitWC is PollWC that waits until there is a completion, or an error: as [CQ.Wait]
+// does. Nobody else uses the ring meanwhile.
+func (r *RecvRing) WaitWC(ctx context.Context, wcs []ibv.WC) (int, error) {
+	if n, err := r.PollWC(wcs); n > 0 || err != nil || len(wcs) == 0 {
+		return n, err
+	}
+	return r.cq.Wait(ctx, wcs)
+}
+
+// handOut hands out the messages of completions, with the error that came with them.
+func (r *RecvRing) handOut(into []Received, wcs []ibv.WC, err error) (int, error) {
 	wrs := r.wrs
-	for i := range wcs[:n] {
+	for i := range wcs {
 		wc := &wcs[i]
 		slot := wc.WRID & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != wc.WRID {
-			return r.sortOut(into, i, n, err)
+			return r.sortOut(into, i, len(wcs), err)
 		}
 		m := &into[i]
 		m.WC, m.Data = *wc, r.message(int(slot), wc)
 	}
-	return n, err
+	return len(wcs), err
 }
 
 // sortOut goes on with the completion at i, of n that were polled, which is not the
@@ -59,10 +88,12 @@ func (r *RecvRing) Release(received ...Received) error {
 		slot := id & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != id {
 			rest := received[i:]
+			r.released += uint64(i)
 			return r.releaseRest(tail, len(rest), func(k int) uint64 { return rest[k].WC.WRID })
 		}
 		tail = giveBack(&wrs[slot], id+oneLap, tail)
 	}
 	r.tail = tail
+	r.released += uint64(len(received))
 	return nil
 }

@@ -17,11 +17,17 @@ import (
 // in batches, by the next poll. Nothing is allocated after it is made. One
 // goroutine at a time may use it.
 //
-// There are two ways to take messages, which may be mixed. Poll and Release hand
-// out each completion with its message. PollWC and ReleaseWC leave completions
+// There are three ways to take messages, which may be mixed. Poll, Wait and Release
+// hand out each completion with its message. PollWC and ReleaseWC leave completions
 // where C puts them, in memory of the caller's, and Data finds the message of
-// one; that is faster. The second way does not ask who has polled: completions that
-// the caller has taken off the queue, for several rings, say, are as good.
+// one; that is faster. Both want a completion queue that has nothing but the ring's
+// receives. On one that serves many rings and queue pairs, the caller polls it, or
+// waits for it, and Handle takes those of the ring: its buffers are given back by
+// Release or ReleaseWC, and posted by Flush. [Rings] tells whose a completion is.
+//
+// A peer that sends without a receive being posted is told to wait, for much longer
+// than a message takes. It never has to, if it is told what Posted is, again and
+// again, and sends no more than that: see [SendRing.SetLimit].
 //
 // The device writes to the buffers for as long as there is the queue pair, or the
 // shared receive queue. So that is the ring's child, and is closed before the ring:
@@ -44,11 +50,15 @@ type RecvRing struct {
 	stride int          // from one message to the next
 	size   int          // of a message at most
 	header int          // how long what stands in front of a message is
-	wcs    []ibv.WC
-	chain  *ibv.RecvChain
-	queue  recvQueue
-	cq     *CQ
-	l      *life
+	// released is how many buffers were ever given back, all of them at first; of
+	// unknown ones it is not known whether they were posted then.
+	released, unknown uint64
+	tag               uint64
+	wcs               []ibv.WC
+	chain             *ibv.RecvChain
+	queue             recvQueue
+	cq                *CQ
+	l                 *life
 }
 
 // RecvRingOptions are what a receive ring is made with. The zero value is what many
@@ -80,8 +90,7 @@ var slowWay = ibv.QPSReset
 // NewRecvRing makes a ring of buffers and posts all of them to qp, which is in INIT
 // or a later state. The caller closes the ring, after the queue pair. A queue pair
 // with a shared receive queue gives [ibv.ErrSRQAttached]. A ring does not outlive a
-// reset of its queue pair. [RecvRing.Poll] and [RecvRing.PollWC] want the completion
-// queue of the receives for the ring alone.
+// reset of its queue pair.
 //
 // With an error, there is no ring, and nothing was posted. Where other receives
 // were posted before, so that the queue takes some of the buffers only, they are
@@ -159,7 +168,6 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 		l.abandon()
 		return nil, err
 	}
-	r.number()
 	r.pair.PostFn, r.pair.Object = queue.post()
 	r.pair.PollFn, r.pair.CQ = uintptr(cq.raw.Context.Ops.PollCQ), unsafe.Pointer(cq.raw)
 	r.state = queue.state()
@@ -167,7 +175,7 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 		r.state = &slowWay
 	}
 	// All of it is given back, in order.
-	r.head, r.tail = uintptr(unsafe.Pointer(&r.wrs[0])), linkOf(&r.wrs[n-1])
+	r.head, r.tail, r.released = uintptr(unsafe.Pointer(&r.wrs[0])), linkOf(&r.wrs[n-1]), uint64(n)
 	live(l, r, fmt.Sprintf("of %d buffers for %s", n, queue.name()), free, (*RecvRing).retire)
 	if err := queue.adopt(r); err != nil {
 		return nil, errors.Join(err, r.Close())
@@ -202,7 +210,14 @@ func (r *RecvRing) allocate(pd *PD, n int) (free func() error, err error) {
 	if r.chain, err = mr.RecvChain(n, r.stride); err != nil {
 		return nil, errors.Join(err, deregister(), buf.Free())
 	}
-	r.wrs, r.body = r.chain.WRs(), buf[r.header:]
+	tag, err := newTag()
+	if err != nil {
+		return nil, errors.Join(err, mr.Close(), buf.Free())
+	}
+	r.tag, r.wrs, r.body = tag, r.chain.WRs(), buf[r.header:]
+	for i := range r.wrs {
+		r.wrs[i].WRID = ticket(tag, uint64(i))
+	}
 	return func() error {
 		if mr != nil {
 			if err := deregister(); err != nil {
@@ -210,7 +225,11 @@ func (r *RecvRing) allocate(pd *PD, n int) (free func() error, err error) {
 			}
 			mr = nil
 		}
-		return buf.Free()
+		if err := buf.Free(); err != nil {
+			return err
+		}
+		freeTag(tag)
+		return nil
 	}, nil
 }
 
@@ -282,6 +301,36 @@ func (r *RecvRing) message(slot int, wc *ibv.WC) []byte {
 	return r.body[slot*r.stride:][:length:r.size]
 }
 
+// Handle is the message of a completion that the caller has taken off the completion
+// queue. own is false, and nothing is done, if it is not one of the ring's, or was
+// given back.
+func (r *RecvRing) Handle(wc *ibv.WC) (m Received, own bool) {
+	data := r.Data(wc)
+	if data == nil {
+		return Received{}, false
+	}
+	return Received{WC: *wc, Data: data}, true
+}
+
+// Posted is how many buffers were posted since the ring was made, each counted as
+// often as that. It grows when buffers are really posted, by Flush and by polls, and
+// not when they are given back. So a peer may send as many messages in all, if
+// nothing else sends to the same receive queue.
+func (r *RecvRing) Posted() uint64 { return r.released - r.unknown - r.pending() }
+
+// pending is how many buffers were given back and are not posted.
+func (r *RecvRing) pending() (n uint64) {
+	if r.head == 0 {
+		return 0
+	}
+	wr := r.first()
+	for n = 1; linkOf(wr) != r.tail; n++ {
+		// Safe: it is the address of another of the ring's.
+		wr = (*ibv.RecvWR)(unsafe.Add(unsafe.Pointer(wr), *linkOf(wr)-uintptr(unsafe.Pointer(wr))))
+	}
+	return n
+}
+
 // Header is the 40 bytes that stand in front of a UD message, of a completion for
 // which Data is not nil. They are its GRH if its WCFlags have [ibv.WCGRH], and mean
 // nothing otherwise. It is nil where there is none.
@@ -309,11 +358,13 @@ func (r *RecvRing) ReleaseWC(wcs ...ibv.WC) error {
 		slot := id & slotMask
 		if slot >= uint64(len(wrs)) || wrs[slot].WRID != id {
 			rest := wcs[i:]
+			r.released += uint64(i)
 			return r.releaseRest(tail, len(rest), func(k int) uint64 { return rest[k].WRID })
 		}
 		tail = giveBack(&wrs[slot], id+oneLap, tail)
 	}
 	r.tail = tail
+	r.released += uint64(len(wcs))
 	return nil
 }
 
@@ -337,6 +388,7 @@ func (r *RecvRing) releaseRest(tail *uintptr, n int, ids func(int) uint64) error
 		tail = giveBack(&r.wrs[id&slotMask], id+oneLap, tail)
 	}
 	r.tail = tail
+	r.released += uint64(n - wrong)
 	return r.l.failed("release a buffer of", syscall.EINVAL,
 		fmt.Sprintf("the completion with WRID %#x was given back before, or is not one of the ring's; %d such in all", ids(0), wrong))
 }

@@ -685,8 +685,9 @@ func TestRecvRingKeepsEveryBuffer(t *testing.T) {
 			}
 			return slots
 		}
-		waiting := []int{}
+		waiting, total := []int{}, n
 		accept := func(wrs []sawWR) {
+			total += len(wrs)
 			got := reposted(p, posted, wrs)
 			require.Equal(t, waiting[:len(got)], got, "seed %d", seed)
 			waiting = waiting[len(got):]
@@ -737,6 +738,7 @@ func TestRecvRingKeepsEveryBuffer(t *testing.T) {
 				require.Empty(t, waiting)
 			}
 			require.Equal(t, n, len(device)+len(completed)+len(out)+len(waiting))
+			require.EqualValues(t, total, ring.Posted())
 		}
 		// In the end, the device has all of them again.
 		flush := func() { require.NoError(t, ring.Flush()) }

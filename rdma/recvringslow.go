@@ -47,6 +47,7 @@ func (r *RecvRing) postEach() error {
 			r.tail = &r.head
 		}
 		if err != nil { // it is not known whether it was accepted
+			r.unknown++
 			return err
 		}
 	}
@@ -68,7 +69,10 @@ func (r *RecvRing) posted(refused *ibv.RecvWR, err error) error {
 		return err
 	}
 	// How many were taken is not known if it failed, and a buffer must not be posted
-	// twice: all of them are left to their completions.
+	// twice: all of them are left to their completions. The peer is not told of them.
+	if err != nil {
+		r.unknown += r.pending()
+	}
 	r.head, r.tail = 0, &r.head
 	return err
 }

@@ -8,6 +8,21 @@ import (
 	"github.com/goverbs/goverbs/ibv"
 )
 
+// ErrRingFull is the error of adding to a [SendRing] all of whose work requests
+// are outstanding: poll it first. It is syscall.EAGAIN too.
+var ErrRingFull = error(tryAgain("all work requests are outstanding; poll the ring"))
+
+// ErrNoCredit is the error of adding a message to a [SendRing] that has sent as many
+// as [SendRing.SetLimit] allows: the peer has no receive posted for one more, as far
+// as is known. It is syscall.EAGAIN too.
+var ErrNoCredit = error(tryAgain("the peer has no receive for it; wait until it has told of more, see SetLimit"))
+
+// tryAgain is why nothing can be added to a send ring now.
+type tryAgain string
+
+func (e tryAgain) Error() string { return "rdma: add to send ring: " + string(e) }
+func (tryAgain) Unwrap() error   { return syscall.EAGAIN }
+
 // ForeignError is completions that a ring found on its completion queue and that
 // are not the ring's: something else uses the queue, which must be the ring's
 // alone. It is syscall.EINVAL too.

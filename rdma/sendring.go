@@ -2,28 +2,23 @@ package rdma
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
 
-// ErrRingFull is the error of adding to a [SendRing] all of whose work requests
-// are outstanding: poll it first. It is syscall.EAGAIN too.
-var ErrRingFull = error(ringFull{})
-
-type ringFull struct{}
-
-func (ringFull) Error() string {
-	return "rdma: add to send ring: all work requests are outstanding; poll the ring"
-}
-func (ringFull) Unwrap() error { return syscall.EAGAIN }
-
 // SendRing sends with few completions: only one work request in so many is
 // signalled, at least, and its completion tells that all before it are done too. The ring
 // keeps count, so the send queue never fills up with work whose end nobody would
 // hear of. One goroutine at a time may use it, and nothing else may post sends to
-// the queue pair or poll its send completion queue.
+// the queue pair.
+//
+// Poll and Wait want a completion queue that has nothing but the ring's sends. On one
+// that serves many rings and queue pairs, or the queue pair's receives too, the
+// caller polls it, or waits for it, and Handle takes note of those of the ring.
+// [Rings] tells whose a completion is.
 //
 // It may be closed before the queue pair and after it. In between, everything is
 // [ErrClosed].
@@ -42,10 +37,18 @@ type SendRing struct {
 	signalled           uint64       // the number behind the last one posted that is
 	proven              uint64       // how many at once the queue is known to take
 	state               *ibv.QPState // before RTS, only the slow way will do
-	wcs                 []ibv.WC
-	qp                  *QP
-	cq                  *CQ
-	l                   *life
+	// spent is how many work requests were added that use up a receive of the peer's,
+	// of limit ones.
+	spent, limit uint64
+	tag          uint64
+	inline       []byte // what is sent inline, by slot; nil at first
+	inlineSize   int    // how much of it a work request has
+	inlineEntry  [1]ibv.SGE
+	ud           bool
+	wcs          []ibv.WC
+	qp           *QP
+	cq           *CQ
+	l            *life
 }
 
 // SendRingOptions are what a send ring is made with. The zero value is what many
@@ -63,7 +66,7 @@ type SendRingOptions struct {
 // NewSendRing makes a ring for the sends of a queue pair, which must have been made
 // without SignalAll. The work requests that it takes at most, and their entries, are
 // the queue pair's Cap. The send completion queue must have room for all, for when
-// something fails, all of them complete; and it must serve nothing else. A ring
+// something fails, all of them complete; and for what else completes there. A ring
 // does not outlive a reset of its queue pair. The caller closes it, before the queue
 // pair or after it.
 func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
@@ -99,8 +102,6 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 		return nil, failed(syscall.EINVAL, "%d scatter/gather entries each are asked for, its work requests have at most %d", maxSGE, qp.cap.MaxSendSGE)
 	case qp.signalAll:
 		return nil, failed(syscall.EINVAL, "it was made with SignalAll")
-	case qp.raw.SendCQ == qp.raw.RecvCQ:
-		return nil, failed(syscall.EINVAL, "its receives complete on the same completion queue, which must be the ring's alone")
 	case n > room:
 		return nil, failed(syscall.ENOMEM, "the completion queue has room for %d", room)
 	}
@@ -113,7 +114,16 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 		l.abandon()
 		return nil, err
 	}
-	r := &SendRing{wrs: chain.WRs(), chain: chain, every: uint64(every), qp: qp, cq: qp.sendCQ, l: l, wcs: make([]ibv.WC, min(n, pollBatch))}
+	tag, err := newTag()
+	if err != nil {
+		l.abandon()
+		return nil, err
+	}
+	r := &SendRing{
+		wrs: chain.WRs(), chain: chain, every: uint64(every), limit: math.MaxUint64, tag: tag, inlineSize: int(qp.cap.MaxInlineData),
+		ud: qp.typ == ibv.QPTUD,
+		qp: qp, cq: qp.sendCQ, l: l, wcs: make([]ibv.WC, min(n, pollBatch)),
+	}
 	*r.linkOf(n - 1) = uintptr(unsafe.Pointer(&r.wrs[0]))
 	r.state = &qp.raw.State
 	if r.anyState() {
@@ -122,7 +132,10 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	if checked {
 		r.state = &slowWay
 	}
-	live(l, r, fmt.Sprintf("of %d work requests for queue pair %s", n, qp.l.name), nil, (*SendRing).retire)
+	live(l, r, fmt.Sprintf("of %d work requests for queue pair %s", n, qp.l.name), func() error {
+		freeTag(tag)
+		return nil
+	}, (*SendRing).retire)
 	qp.rings.add(hookOf(r, (*SendRing).retire))
 	return r, nil
 }
@@ -152,189 +165,23 @@ func (r *SendRing) Outstanding() int {
 	return int(r.added - r.done)
 }
 
-// Add fills in the next work request: its operation, its flags, and its buffers
-// in order. SendSignaled among the flags has it signalled although its turn is not
-// come: the last one, say, before the caller waits until nothing is outstanding,
-// for those behind the last signalled one are never known to be done. The result
-// can be patched until Post, with a remote address or an address handle, without
-// which a UD send is a fault in the provider; its WRID is the number that Done is
-// compared with, and neither that nor SendSignaled is to be changed. The error is
-// [ErrRingFull], or says that there are too many entries.
-func (r *SendRing) Add(opcode ibv.WROpcode, flags ibv.SendFlags, sges ...ibv.SGE) (*ibv.SendWR, error) {
-	if r.added-r.done >= uint64(len(r.wrs)) {
-		if len(r.wrs) == 0 {
-			return nil, r.closedError("add to")
-		}
-		return nil, ErrRingFull
+// SetLimit says how many messages may be sent in all that use up a receive of the
+// peer's, counted since the ring was made: sends, and RDMA writes with immediate
+// data. Without a limit, which is so at first, there may be any number. The limit is
+// what the peer's [RecvRing.Posted] was, which the peer tells by what way it likes,
+// as soon as it has grown; with its own messages, say. So each message finds a
+// receive. Limits are not taken back: a lower one than the last, which a peer has
+// told before, changes nothing.
+func (r *SendRing) SetLimit(posted uint64) {
+	if r.limit == math.MaxUint64 || posted > r.limit {
+		r.limit = posted
 	}
-	// every is at most the ring's length, so that a full ring has a signalled one,
-	// which will tell that there is room again.
-	if r.added+1-r.turn >= r.every {
-		flags |= ibv.SendSignaled
-	}
-	if err := r.chain.Set(r.next, r.added, opcode, flags, sges...); err != nil {
-		return nil, err
-	}
-	// Nothing of the work request that had the slot before may live on.
-	wr := &r.wrs[r.next]
-	wr.SetImmData(0)
-	// Safe: it is the rest of the work request.
-	*(*[operandsSize]byte)(unsafe.Pointer(&wr.WR)) = [operandsSize]byte{}
-	r.added++
-	r.next = r.slot(r.next + 1)
-	if flags&ibv.SendSignaled != 0 {
-		r.turn = r.added
-	}
-	return wr, nil
 }
 
-// operandsSize is how long what only some operations have is: all that lies behind
-// the immediate data.
-const operandsSize = unsafe.Sizeof(ibv.SendWR{}) - unsafe.Offsetof(ibv.SendWR{}.WR)
-
-// slot is a number of less than two rounds as that of a slot.
-func (r *SendRing) slot(number int) int {
-	if n := len(r.wrs); number >= n {
-		return number - n
-	}
-	return number
+// Credit is how many more messages the limit allows that use up a receive.
+func (r *SendRing) Credit() uint64 {
+	return r.limit - min(r.spent, r.limit)
 }
-
-// Post posts all that was added since the last Post, in one call. When the
-// provider refuses one of them, those before it are posted, and the next Post goes
-// on with it: nothing is lost. When it is not known how many were accepted
-// ([ibv.ErrAcceptedUnknown]), the ring takes all for posted, for none may be posted
-// twice; if it was full, and none that is signalled was accepted, only a new queue
-// pair and ring will do. Beyond the most that have been outstanding at once, a few
-// more are signalled than one in so many: the queue may take fewer than it has
-// promised, and must not get full of work whose end nobody would hear of.
-func (r *SendRing) Post() error {
-	if len(r.wrs) == 0 {
-		return r.closedError("post")
-	}
-	if r.posted == r.added {
-		return nil
-	}
-	signalled := r.signal()
-	if *r.state < ibv.QPSRTS {
-		return r.postSlowly(signalled)
-	}
-	last := r.linkOf(r.slot(r.next + len(r.wrs) - 1))
-	successor := *last
-	*last = 0
-	bad, err := r.qp.raw.PostSend(&r.wrs[r.first])
-	*last = successor
-	if bad != nil {
-		r.cutShort(r.slot(r.indexOf(bad) + len(r.wrs) - r.first))
-		return err
-	}
-	return r.allPosted(signalled, err)
-}
-
-// indexOf is the slot of a work request of the ring's.
-func (r *SendRing) indexOf(wr *ibv.SendWR) int {
-	return int((uintptr(unsafe.Pointer(wr)) - uintptr(unsafe.Pointer(&r.wrs[0]))) / unsafe.Sizeof(ibv.SendWR{}))
-}
-
-// postSlowly is Post where something is to be looked at first.
-func (r *SendRing) postSlowly(signalled uint64) error {
-	if r.qp.raw.State < ibv.QPSRTS && !r.anyState() {
-		return r.qp.l.failed("post sends of a ring to", syscall.EINVAL, "it sends nothing before RTS: see ToRTS")
-	}
-	// In the way of the handle, which looks at each, up to the end of the circle, and
-	// from its start.
-	for r.posted != r.added {
-		count := min(int(r.added-r.posted), len(r.wrs)-r.first)
-		accepted, err := r.qp.PostSendRange(r.chain, r.first, r.first+count)
-		if accepted < 0 {
-			return r.allPosted(signalled, err)
-		}
-		r.cutShort(accepted)
-		if err != nil {
-			return err
-		}
-	}
-	return r.allPosted(signalled, nil)
-}
-
-// allPosted takes note of a post of all that was added, of which it is not known how
-// much was taken if there is an error.
-func (r *SendRing) allPosted(signalled uint64, err error) error {
-	r.posted, r.first, r.signalled = r.added, r.next, signalled
-	if err != nil {
-		// Perhaps none of those that are signalled is in the queue.
-		r.signalled, r.proven = r.done, 0
-		return err
-	}
-	r.proven = max(r.proven, r.posted-r.done)
-	return nil
-}
-
-// signal has more of the work requests to be posted signalled than those whose turn
-// it was: one that may be the last that the queue takes, when nothing outstanding
-// would tell its end. It returns the number behind the last signalled one.
-func (r *SendRing) signal() (signalled uint64) {
-	signalled = r.signalled
-	slot := r.first
-	for number := r.posted; number < r.added; number++ {
-		wr := &r.wrs[slot]
-		if signalled <= r.done && number+1-r.done >= r.proven {
-			wr.SendFlags |= ibv.SendSignaled
-		}
-		if wr.SendFlags&ibv.SendSignaled != 0 {
-			signalled = number + 1
-		}
-		slot = r.slot(slot + 1)
-	}
-	return signalled
-}
-
-// cutShort takes note of a post of which the queue took the first n.
-func (r *SendRing) cutShort(n int) {
-	for range n {
-		r.posted++
-		if r.wrs[r.first].SendFlags&ibv.SendSignaled != 0 {
-			r.signalled = r.posted
-		}
-		r.first = r.slot(r.first + 1)
-	}
-	r.proven = r.posted - r.done // and no more, now
-}
-
-// Poll takes completions off the send queue's completion queue, without
-// blocking, and returns how many work requests are known to be done that were not
-// before. An error is the queue's own, or the *[ibv.CompletionError] of the first
-// work request that failed: those from it on may have failed too, and count as
-// done. Completions of anything else than the ring's are in the error, too: a
-// [ForeignError].
-func (r *SendRing) Poll() (int, error) {
-	if len(r.wrs) == 0 {
-		return 0, r.closedError("poll")
-	}
-	before := r.done
-	var foreign []ibv.WC
-	n, err := r.cq.Poll(r.wcs)
-	for i := range r.wcs[:n] {
-		wc := &r.wcs[i]
-		received := wc.Status == ibv.WCSuccess && wc.Opcode&ibv.WCRecv != 0
-		if wc.WRID < r.done || wc.WRID >= r.posted || received || wc.QPNum != r.qp.raw.QPNum {
-			foreign = append(foreign, *wc)
-			continue
-		}
-		r.done = wc.WRID + 1
-		if err == nil {
-			err = wc.Err()
-		}
-	}
-	if foreign != nil {
-		err = both(err, &ForeignError{Op: "poll send ring", WCs: foreign})
-	}
-	return int(r.done - before), err
-}
-
-// Done reports whether the work request with a number, its WRID, is known to be
-// done, so that its buffers are the caller's again.
-func (r *SendRing) Done(number uint64) bool { return number < r.done }
 
 // retire has everything say that the ring is closed, or the queue pair, until that
 // is taken back.

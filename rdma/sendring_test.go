@@ -33,7 +33,22 @@ func addSends(t *testing.T, ring *rdma.SendRing, n int) {
 }
 
 // sent is a completion of the queue pair's send with a number.
-func sent(number uint64) ibv.WC { return ibv.WC{WRID: number, Opcode: ibv.WCSend, QPNum: 0x11} }
+func sent(ring *rdma.SendRing, number uint64) ibv.WC { return sentWR(ring.Ticket(number)) }
+
+// sentWR is the completion of a send by its WRID.
+func sentWR(wrID uint64) ibv.WC { return ibv.WC{WRID: wrID, Opcode: ibv.WCSend, QPNum: 0x11} }
+
+// isDone reports whether the send with a number is done.
+func isDone(ring *rdma.SendRing, number uint64) bool { return ring.Done(ring.Ticket(number)) }
+
+// numbers are those of work requests of a ring.
+func numbers(ring *rdma.SendRing, wrs []sawWR) []uint64 {
+	list := ids(wrs)
+	for i, id := range list {
+		list[i] = ring.Number(id)
+	}
+	return list
+}
 
 // pollSends polls a ring, and requires that it says that so many are done.
 func pollSends(t *testing.T, ring *rdma.SendRing, want int) {
@@ -87,8 +102,8 @@ func TestSendRingSignals(t *testing.T) {
 				addSends(t, ring, burst)
 				seen = append(seen, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })...)
 				for number, letter := range signals(seen) {
-					if letter == 'S' && !ring.Done(uint64(number)) {
-						p.complete(sent(uint64(number)))
+					if letter == 'S' && !isDone(ring, uint64(number)) {
+						p.complete(sent(ring, uint64(number)))
 					}
 				}
 				_, err := ring.Poll()
@@ -96,7 +111,7 @@ func TestSendRingSignals(t *testing.T) {
 			}
 			require.Equal(t, tt.want, signals(seen))
 			for number, wr := range seen {
-				require.EqualValues(t, number, wr.WRID)
+				require.EqualValues(t, number, ring.Number(wr.WRID))
 			}
 		})
 	}
@@ -111,7 +126,7 @@ func TestSendRingFlags(t *testing.T) {
 	}
 	ring := sendRing(p, 12, 3)
 	for _, signalled := range ".....S.S..SS" {
-		flags := ibv.SendFence | ibv.SendInline
+		flags := ibv.SendFence | ibv.SendSolicited
 		if signalled == 'S' {
 			flags |= ibv.SendSignaled
 		}
@@ -122,12 +137,12 @@ func TestSendRingFlags(t *testing.T) {
 	require.EqualValues(t, addressOf(p.QP), p.Saw(theObject))
 	require.Equal(t, "S.S..S.S..SS", signals(wrs))
 	for _, wr := range wrs {
-		require.EqualValues(t, ibv.SendFence|ibv.SendInline, wr.SendFlags&^uint64(ibv.SendSignaled))
+		require.EqualValues(t, ibv.SendFence|ibv.SendSolicited, wr.SendFlags&^uint64(ibv.SendSignaled))
 	}
 
 	// So nothing need stay outstanding.
 	for _, number := range []uint64{2, 5, 7, 10, 11} {
-		p.complete(sent(number))
+		p.complete(sent(ring, number))
 	}
 	pollSends(t, ring, 12)
 	require.Zero(t, ring.Outstanding())
@@ -161,20 +176,20 @@ func TestSendRingFillsUp(t *testing.T) {
 	full()
 	pollSends(t, ring, 0)
 	require.EqualValues(t, addressOf(p.SendCQ), p.Saw(theObject))
-	require.False(t, ring.Done(0))
-	p.complete(sent(3))
+	require.False(t, isDone(ring, 0))
+	p.complete(sent(ring, 3))
 	pollSends(t, ring, 4)
-	require.True(t, ring.Done(0))
-	require.True(t, ring.Done(3))
-	require.False(t, ring.Done(4))
+	require.True(t, isDone(ring, 0))
+	require.True(t, isDone(ring, 3))
+	require.False(t, isDone(ring, 4))
 	require.Equal(t, 2, ring.Outstanding())
 	addSends(t, ring, 4)
 	full()
-	require.Equal(t, []uint64{6, 7, 8, 9}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
-	p.complete(sent(5), sent(7), sent(9))
+	require.Equal(t, []uint64{6, 7, 8, 9}, numbers(ring, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	p.complete(sent(ring, 5), sent(ring, 7), sent(ring, 9))
 	pollSends(t, ring, n)
 	require.Zero(t, ring.Outstanding())
-	require.False(t, ring.Done(10))
+	require.False(t, isDone(ring, 10))
 }
 
 // More completions than one poll takes are for the next ones.
@@ -188,7 +203,7 @@ func TestSendRingManyCompletions(t *testing.T) {
 	addSends(t, ring, n)
 	require.Len(t, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) }), n)
 	for number := range uint64(n) {
-		p.complete(sent(number))
+		p.complete(sent(ring, number))
 	}
 	for _, want := range []int{64, 64, n - 128, 0} {
 		pollSends(t, ring, want)
@@ -205,22 +220,22 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 	ring := sendRing(p, 5, 2)
 	addSends(t, ring, 3)
 	post := func() { requireRefused(t, ring.Post(), syscall.ENOMEM, "post send") }
-	require.Equal(t, []uint64{0, 1}, ids(p.during(full(2), post)))
-	p.complete(sent(1))
+	require.Equal(t, []uint64{0, 1}, numbers(ring, p.during(full(2), post)))
+	p.complete(sent(ring, 1))
 	pollSends(t, ring, 2)
 	addSends(t, ring, 3)
 	require.Empty(t, p.during(full(0), post))
-	require.Equal(t, []uint64{2, 3, 4}, ids(p.during(full(3), post)))
-	require.Equal(t, []uint64{5}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Equal(t, []uint64{2, 3, 4}, numbers(ring, p.during(full(3), post)))
+	require.Equal(t, []uint64{5}, numbers(ring, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
 	require.Empty(t, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) }))
 	require.Zero(t, p.Saw(calls))
 
 	// What is not posted yet cannot have completed.
 	addSends(t, ring, 1)
-	p.complete(sent(6))
+	p.complete(sent(ring, 6))
 	n, err := ring.Poll()
 	require.Zero(t, n)
-	requireForeign(t, err, "poll send ring", sent(6))
+	requireForeign(t, err, "poll send ring", sent(ring, 6))
 }
 
 // Where it is not known how many were taken, none is posted twice, and those that
@@ -237,8 +252,8 @@ func TestSendRingPostsNothingTwice(t *testing.T) {
 	require.NoError(t, ring.Post())
 	require.Zero(t, p.Saw(calls))
 	addSends(t, ring, 1)
-	require.Equal(t, []uint64{3}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
-	p.complete(sent(1), sent(3))
+	require.Equal(t, []uint64{3}, numbers(ring, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	p.complete(sent(ring, 1), sent(ring, 3))
 	pollSends(t, ring, 4)
 }
 
@@ -255,28 +270,28 @@ func TestSendRingTellsOfFailures(t *testing.T) {
 		p.Play(script{Room: all})
 		require.NoError(t, ring.Post())
 		if foreign {
-			p.complete(sent(100)) // must not hide what comes behind it
+			p.complete(sent(ring, 100)) // must not hide what comes behind it
 		}
 		// Of a failure, the other fields say nothing.
-		p.complete(ibv.WC{WRID: 2, Status: ibv.WCRemAccessErr, Opcode: ibv.WCRecv, ByteLen: math.MaxUint32, QPNum: 0x11},
-			ibv.WC{WRID: 3, Status: ibv.WCWRFlushErr, Opcode: math.MaxUint32, QPNum: 0x11})
+		p.complete(ibv.WC{WRID: ring.Ticket(2), Status: ibv.WCRemAccessErr, Opcode: ibv.WCRecv, ByteLen: math.MaxUint32, QPNum: 0x11},
+			ibv.WC{WRID: ring.Ticket(3), Status: ibv.WCWRFlushErr, Opcode: math.MaxUint32, QPNum: 0x11})
 		n, err := ring.Poll()
 		require.Equal(t, 4, n)
 		var failed *ibv.CompletionError
 		require.ErrorAs(t, err, &failed)
 		if foreign {
-			requireForeign(t, err, "poll send ring", sent(100))
+			requireForeign(t, err, "poll send ring", sent(ring, 100))
 		}
-		require.Equal(t, &ibv.CompletionError{WRID: 2, Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11}, failed)
-		require.True(t, ring.Done(3))
-		require.False(t, ring.Done(4))
+		require.Equal(t, &ibv.CompletionError{WRID: ring.Ticket(2), Status: ibv.WCRemAccessErr, VendorErr: 0x17, QPNum: 0x11}, failed)
+		require.True(t, isDone(ring, 3))
+		require.False(t, isDone(ring, 4))
 		for number := range uint64(4) {
-			p.complete(ibv.WC{WRID: 4 + number, Status: ibv.WCWRFlushErr, QPNum: 0x11})
+			p.complete(ibv.WC{WRID: ring.Ticket(4 + number), Status: ibv.WCWRFlushErr, QPNum: 0x11})
 		}
 		n, err = ring.Poll()
 		require.Equal(t, 4, n)
 		require.ErrorAs(t, err, &failed)
-		require.EqualValues(t, 4, failed.WRID)
+		require.EqualValues(t, ring.Ticket(4), failed.WRID)
 		require.Zero(t, ring.Outstanding())
 		pollSends(t, ring, 0)
 	}
@@ -289,16 +304,22 @@ func TestSendRingTellsForeignCompletions(t *testing.T) {
 	if p == nil {
 		return
 	}
-	ring := sendRing(p, 4, 1)
+	ring, another := sendRing(p, 4, 1), sendRing(p, 4, 1)
 	next := uint64(0)
 	for name, foreign := range map[string]func(next uint64) ibv.WC{
-		"done before":                  func(next uint64) ibv.WC { return sent(next - 1) },
-		"not added yet":                func(next uint64) ibv.WC { return sent(next + 3) },
-		"a large number":               func(uint64) ibv.WC { return sent(math.MaxUint64) },
-		"another queue pair's":         func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCSend, QPNum: 0x12} },
-		"another queue pair's failure": func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Status: ibv.WCWRFlushErr, QPNum: 0x12} },
-		"a receive":                    func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCRecv, QPNum: 0x11} },
-		"a write with immediate":       func(next uint64) ibv.WC { return ibv.WC{WRID: next + 1, Opcode: ibv.WCRecvRDMAWithImm, QPNum: 0x11} },
+		"done before":                 func(next uint64) ibv.WC { return sent(ring, next-1) },
+		"not added yet":               func(next uint64) ibv.WC { return sent(ring, next+3) },
+		"a large number":              func(uint64) ibv.WC { return sentWR(math.MaxUint64) },
+		"a number of somebody else's": func(next uint64) ibv.WC { return sentWR(next + 1) },
+		"another ring's":              func(next uint64) ibv.WC { return sent(another, next+1) },
+		"another queue pair's":        func(next uint64) ibv.WC { return ibv.WC{WRID: ring.Ticket(next + 1), Opcode: ibv.WCSend, QPNum: 0x12} },
+		"another queue pair's failure": func(next uint64) ibv.WC {
+			return ibv.WC{WRID: ring.Ticket(next + 1), Status: ibv.WCWRFlushErr, QPNum: 0x12}
+		},
+		"a receive": func(next uint64) ibv.WC { return ibv.WC{WRID: ring.Ticket(next + 1), Opcode: ibv.WCRecv, QPNum: 0x11} },
+		"a write with immediate": func(next uint64) ibv.WC {
+			return ibv.WC{WRID: ring.Ticket(next + 1), Opcode: ibv.WCRecvRDMAWithImm, QPNum: 0x11}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			addSends(t, ring, 3)
@@ -309,8 +330,8 @@ func TestSendRingTellsForeignCompletions(t *testing.T) {
 			n, err := ring.Poll()
 			require.Zero(t, n)
 			requireForeign(t, err, "poll send ring", wc)
-			require.False(t, ring.Done(next))
-			p.complete(wc, sent(next), sent(next+2), wc)
+			require.False(t, isDone(ring, next))
+			p.complete(wc, sent(ring, next), sent(ring, next+2), wc)
 			n, err = ring.Poll()
 			require.Equal(t, 3, n)
 			requireForeign(t, err, "poll send ring", wc, wc)
@@ -329,7 +350,7 @@ func TestSendRingPollFails(t *testing.T) {
 	addSends(t, ring, 2)
 	p.Play(script{Room: all})
 	require.NoError(t, ring.Post())
-	p.complete(sent(1))
+	p.complete(sent(ring, 1))
 	p.Play(script{Result: -1, Errno: syscall.EIO})
 	n, err := ring.Poll()
 	require.Zero(t, n)
@@ -347,14 +368,20 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 	}
 	ring := sendRing(p, 1, 1)
 	add := func(opcode ibv.WROpcode, flags ibv.SendFlags, sges ...ibv.SGE) *ibv.SendWR {
-		wr, err := ring.Add(opcode, flags, sges...)
+		var wr *ibv.SendWR
+		var err error
+		if opcode == ibv.WRRDMAWriteWithImm {
+			wr, err = ring.AddRDMA(opcode, flags, rdma.Remote{Addr: 3, RKey: 4, Length: 1 << 40}, sges...)
+		} else {
+			wr, err = ring.Add(opcode, flags, sges...)
+		}
 		require.NoError(t, err)
 		return wr
 	}
 	finish := func() sawWR {
 		wrs := p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })
 		require.Len(t, wrs, 1)
-		p.complete(sent(wrs[0].WRID))
+		p.complete(sentWR(wrs[0].WRID))
 		pollSends(t, ring, 1)
 		return wrs[0]
 	}
@@ -373,6 +400,7 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 		func(wr *ibv.SendWR) { wr.BindMW().BindInfo.Length, wr.BindMW().BindInfo.MWAccessFlags = 15, 16 },
 	}
 	fresh := *add(ibv.WRSend, 0)
+	fresh.WRID = 0
 	finish()
 	for i, fill := range fillIn {
 		fill(add(ibv.WRRDMAWriteWithImm, ibv.SendFence, sge(1, 1)))
@@ -389,7 +417,6 @@ func TestSendRingClearsWhatWasBefore(t *testing.T) {
 
 	// What is added after is the provider's as it is.
 	wr := add(ibv.WRRDMAWriteWithImm, 0, sge(2, 3))
-	*wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: 3, RKey: 4}
 	wr.SetImmData(ibv.ToBE32(0x01020304))
 	saw := finish()
 	require.Equal(t, [][3]uint64{{sge(2, 3).Addr, uint64(sge(2, 3).Length), uint64(sge(2, 3).LKey)}}, saw.SGEs)
@@ -414,7 +441,7 @@ func TestSendRingAddRefused(t *testing.T) {
 		addSends(t, ring, 1)
 	}
 	wrs := p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })
-	require.Equal(t, []uint64{0, 1}, ids(wrs))
+	require.Equal(t, []uint64{0, 1}, numbers(ring, wrs))
 	require.Equal(t, "SS", signals(wrs))
 }
 
@@ -458,9 +485,6 @@ func TestSendRingRefused(t *testing.T) {
 			require.NoError(t, err, "as large as the queues")
 		}
 	}
-	p.Call("provider_share_cq")
-	_, err := rdma.NewSendRing(p.qp, rdma.SendRingOptions{Requests: 4, MaxSGE: 1, SignalEvery: 1})
-	requireRefused(t, err, syscall.EINVAL, "its receives complete on the same completion queue")
 	require.Zero(t, p.Saw(calls), "nothing is posted by making a ring")
 }
 
@@ -485,7 +509,7 @@ func (q *sendQueue) execute(n int) {
 		wr := q.occupied[q.executed]
 		q.executed++
 		if wr.SendFlags&uint64(ibv.SendSignaled) != 0 {
-			q.p.complete(sent(wr.WRID))
+			q.p.complete(sentWR(wr.WRID))
 		}
 	}
 }
@@ -520,7 +544,7 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 				}
 				wrs := p.during(s, func() { require.Equal(t, s.Room != all, ring.Post() != nil) })
 				for _, wr := range wrs {
-					require.EqualValues(t, posted, wr.WRID)
+					require.EqualValues(t, posted, ring.Number(wr.WRID))
 					posted++
 				}
 				signalled += len(signals(wrs)) - len(signals(unsignalled(wrs)))
@@ -543,7 +567,7 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 							require.ErrorIs(t, err, rdma.ErrRingFull)
 							break
 						}
-						require.EqualValues(t, added, wr.WRID)
+						require.Equal(t, ring.Ticket(uint64(added)), wr.WRID)
 						added++
 					}
 				case 1:
@@ -554,8 +578,8 @@ func TestSendRingNeverGetsStuck(t *testing.T) {
 					poll()
 				}
 				require.Equal(t, added-done, ring.Outstanding())
-				require.Equal(t, done > 0, ring.Done(uint64(max(done, 1)-1)))
-				require.False(t, ring.Done(uint64(done)))
+				require.Equal(t, done > 0, isDone(ring, uint64(max(done, 1)-1)))
+				require.False(t, isDone(ring, uint64(done)))
 				if added-done == n {
 					// Full: it must be enough that the device does its work.
 					post(n)
@@ -607,7 +631,7 @@ func TestSendRingBeforeRTS(t *testing.T) {
 		require.Equal(t, 3, ring.Outstanding())
 	}
 	p.Context.Device.TransportType = ibv.TransportIWARP
-	require.Equal(t, []uint64{0, 1, 2}, ids(p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
+	require.Equal(t, []uint64{0, 1, 2}, numbers(ring, p.during(script{Room: all}, func() { require.NoError(t, ring.Post()) })))
 	p.Context.Device.TransportType = ibv.TransportIB
 }
 
@@ -621,7 +645,7 @@ func TestSendRingClose(t *testing.T) {
 		addSends(t, ring, 2)
 		p.Play(script{Room: all})
 		require.NoError(t, ring.Post())
-		p.complete(sent(0))
+		p.complete(sent(ring, 0))
 		pollSends(t, ring, 1)
 		addSends(t, ring, 1)
 		require.Equal(t, "send ring of 4 work requests for queue pair 0x11 on scripted0", ring.String())
@@ -651,8 +675,8 @@ func TestSendRingClose(t *testing.T) {
 			require.Zero(t, closed.Len())
 			require.Zero(t, closed.Outstanding())
 		}
-		require.True(t, ring.Done(0))
-		require.False(t, ring.Done(1))
+		require.True(t, isDone(ring, 0))
+		require.False(t, isDone(ring, 1))
 		require.Zero(t, p.Saw(calls))
 	}
 }
@@ -669,7 +693,7 @@ func TestSendRingDoesNotAllocate(t *testing.T) {
 	ring := sendRing(p, n, 1) // so that each poll finds as many as it takes
 	p.Play(script{Room: all})
 	for number := range uint64(n * (times + 1)) { // it runs once more than it measures
-		p.complete(sent(number))
+		p.complete(sent(ring, number))
 	}
 	done := 0
 	require.Zero(t, testing.AllocsPerRun(times, func() {
@@ -699,14 +723,15 @@ func TestSendRingExample(t *testing.T) {
 	const length = 2<<16 + 5
 	buf, err := ibv.AllocBuffer(length)
 	require.NoError(t, err)
-	mr, err := p.QP.PD.RegMR(buf, 0)
+	from, err := p.pd.Register(buf, 0)
 	require.NoError(t, err)
+	to := rdma.Remote{Addr: 0x1000000, RKey: 7, Length: length}
 	p.Play(script{Room: all})
 
 	// All fit in: only the end is heard of.
 	ring := sendRing(p, 4, 4)
-	p.complete(sent(2))
-	require.NoError(t, write(ring, mr, 0x1000000, 7))
+	p.complete(sent(ring, 2))
+	require.NoError(t, write(ring, from, to))
 	wrs := p.took()
 	require.Equal(t, "S.S", signals(wrs))
 	for i, wr := range wrs {
@@ -717,12 +742,13 @@ func TestSendRingExample(t *testing.T) {
 
 	// Each has to wait for the one before.
 	ring = sendRing(p, 1, 1)
-	p.complete(sent(0), sent(1), ibv.WC{WRID: 2, Status: ibv.WCRemAccessErr, QPNum: 0x11})
+	p.complete(sent(ring, 0), sent(ring, 1), ibv.WC{WRID: ring.Ticket(2), Status: ibv.WCRemAccessErr, QPNum: 0x11})
 	var failed *ibv.CompletionError
-	require.ErrorAs(t, write(ring, mr, 0x1000000, 7), &failed)
-	require.EqualValues(t, 2, failed.WRID)
+	require.ErrorAs(t, write(ring, from, to), &failed)
+	require.EqualValues(t, ring.Ticket(2), failed.WRID)
 	require.EqualValues(t, 0x1000000+2<<16, p.took()[0].RemoteAddr)
-	require.NoError(t, mr.Close())
+	require.ErrorContains(t, write(ring, from, rdma.Remote{Length: 1}), "not within it")
+	require.NoError(t, from.Close())
 	require.NoError(t, buf.Free())
 }
 

@@ -28,13 +28,15 @@ func Again(t *testing.T, pattern string, env ...string) {
 // passed is what go test says of tests that pass.
 var passed = regexp.MustCompile(`(?m)^(=== .*| *--- PASS.*)\n`)
 
-// InOldLibrary runs the calling test in a process whose libibverbs is the provider, compiled into a folder. It returns
-// nil in this process, where nothing is left to do, and that libibverbs in the other one.
-func InOldLibrary(t *testing.T, folder string) *dl.Library {
+// InOldLibrary runs the calling test in a process whose libibverbs is the provider, compiled into a folder, with
+// something added to the environment. It returns nil in this process, where nothing is left to do, and that libibverbs in
+// the other one.
+func InOldLibrary(t *testing.T, folder string, env ...string) *dl.Library {
 	t.Helper()
 	const role, libibverbs = "IBV_TEST_IN_OLD_LIBRARY", "GOVERBS_LIBIBVERBS"
 	if os.Getenv(role) == "" {
-		Again(t, "^"+t.Name()+"$", role+"=1", libibverbs+"="+Compile(t, folder, "libold.so", "-DOLD_LIBRARY"))
+		env = append(env, role+"=1", libibverbs+"="+Compile(t, folder, "libold.so", "-DOLD_LIBRARY"))
+		Again(t, "^"+t.Name()+"$", env...)
 		return nil
 	}
 	library, err := dl.Load()

@@ -9,19 +9,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 const everything = access | ibv.AccessRemoteAtomic
 
 // mistake is a work request that cannot succeed, and what the two ends say of it.
 type mistake struct {
-	typ    ibv.QPType       // RC if it is 0
-	access ibv.AccessFlags  // of both queue pairs; everything if it is 0
-	recv   *ibv.SGE         // what the peer posts, or nothing
-	opcode ibv.WROpcode     // of RDMA and atomics; without remote it is a send
-	sge    ibv.SGE          // of the send
-	remote ibv.RemoteBuffer // of RDMA and atomics
-	rnr    bool             // the sender tries once more if there is no receive
+	typ    ibv.QPType      // RC if it is 0
+	access ibv.AccessFlags // of both queue pairs; everything if it is 0
+	recv   *ibv.SGE        // what the peer posts, or nothing
+	opcode ibv.WROpcode    // of RDMA and atomics; without remote it is a send
+	sge    ibv.SGE         // of the send
+	remote rdma.Remote     // of RDMA and atomics
+	rnr    bool            // the sender tries once more if there is no receive
 
 	send, recved ibv.WCStatus
 	hints        []string // that name the cause, of whatever end it is at
@@ -42,13 +43,11 @@ func TestStatuses(t *testing.T) {
 		return mr
 	}
 	readOnly, noAtomics, all := region(0), region(access), region(everything)
-	at := func(mr *ibv.MR) ibv.RemoteBuffer {
-		b, err := mr.RemoteBuffer(0, slot)
-		require.NoError(t, err)
-		return b
+	at := func(mr *ibv.MR) rdma.Remote {
+		return rdma.Remote{Addr: uint64(mr.Addr), RKey: mr.RKey, Length: slot}
 	}
-	otherKey := func(b ibv.RemoteBuffer) ibv.RemoteBuffer { b.RKey ^= 0x5500; return b }
-	beyond := func(b ibv.RemoteBuffer) ibv.RemoteBuffer { b.Addr += slot - 1; return b }
+	otherKey := func(b rdma.Remote) rdma.Remote { b.RKey ^= 0x5500; return b }
+	beyond := func(b rdma.Remote) rdma.Remote { b.Addr += slot - 1; return b }
 	wrong := func(s ibv.SGE) ibv.SGE { s.LKey ^= 0x5500; return s }
 	good, outside := mr.SGE(0, 100), mr.SGE(2*slot-5, 100)
 	wrongRecv, small, intoReadOnly := wrong(good), mr.SGE(0, 5), readOnly.SGE(0, 100)
@@ -82,7 +81,7 @@ func (r *rig) try(t *testing.T, m mistake) {
 	if m.typ == 0 {
 		m.typ = ibv.QPTRC
 	}
-	if m.remote == (ibv.RemoteBuffer{}) {
+	if m.remote == (rdma.Remote{}) {
 		m.opcode = ibv.WRSend
 	}
 	if m.access == 0 {

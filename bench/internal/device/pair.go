@@ -24,7 +24,8 @@ type Pair struct{ A, B *End }
 type End struct {
 	QP             *ibv.QP
 	SendCQ, RecvCQ *ibv.CQ
-	Handle         *rdma.QP // of the queue pair, for rings
+	Handle         *rdma.QP    // of the queue pair, for rings
+	To             rdma.UDPeer // where the peer is, for rings; without an AH unless it is a UD queue pair
 	Peer           *End
 	AH             *ibv.AH // where the peer is; nil unless it is a UD queue pair
 
@@ -164,6 +165,11 @@ func (d *real) connect(e *End) error {
 	if e.AH, err = d.pd.CreateAHTo(port, gid.GIDIndex, gid.GID); err != nil {
 		return err
 	}
+	ah, err := d.domain.AdoptAH(e.AH)
+	if err != nil {
+		return err
+	}
+	e.To = rdma.UDPeer{AH: ah, QPNum: e.Peer.QP.QPNum, QKey: qkey}
 	return d.connectUD(e.QP)
 }
 

@@ -76,12 +76,13 @@ func (e *rings) check() error {
 
 // add fills in the send of message i.
 func (e *rings) add(i int) bool {
-	wr, err := e.sends.Add(ibv.WRSend, 0, e.sges[i])
-	if err != nil {
-		return false
+	var err error
+	if e.To.AH != nil {
+		_, err = e.sends.AddUD(ibv.WRSend, 0, e.To, e.sges[i])
+	} else {
+		_, err = e.sends.Add(ibv.WRSend, 0, e.sges[i])
 	}
-	e.Address(wr)
-	return true
+	return err == nil
 }
 
 // awaitRing polls until all sends are done.

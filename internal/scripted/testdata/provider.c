@@ -49,6 +49,7 @@ struct provider {
 	uint32_t max_send_wr, max_recv_wr, max_srq_wr;
 	uint32_t max_send_sge, max_recv_sge, max_srq_sge;
 	int sq_sig_all;
+	uint32_t max_inline_data;
 	int refused, refusal;   /* a verb of the old library, and what it returns */
 	struct ibv_wc given[MAX_COMPLETIONS];
 	unsigned gave, took;    /* how many of given there were, and were polled */
@@ -365,6 +366,9 @@ void provider_entries(struct provider *p, uint32_t max_send_sge, uint32_t max_re
 	p->max_srq_sge = max_srq_sge;
 }
 
+/* How much their sends have room for inline. */
+void provider_inline(struct provider *p, uint32_t max_inline_data) { p->max_inline_data = max_inline_data; }
+
 /* Has the queue pairs be of a type. */
 void provider_type(struct provider *p, int type) { p->qp.qp_type = p->srq_qp.qp_type = (enum ibv_qp_type)type; }
 
@@ -562,6 +566,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, struct i
 	init->cap.max_send_sge = p->max_send_sge;
 	init->cap.max_recv_sge = p->max_recv_sge;
 	init->sq_sig_all = p->sq_sig_all;
+	init->cap.max_inline_data = p->max_inline_data;
 	return refuses(p, QUERY_QP);
 }
 
