@@ -3,6 +3,8 @@ package rdma
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"sync"
@@ -66,13 +68,15 @@ func shake(ctx context.Context, conn net.Conn, mine *hello, up func(peer *hello)
 	}
 	t := &talk{conn: conn}
 	t.deadline, _ = ctx.Deadline()
-	if err := conn.SetDeadline(t.deadline); err != nil && ctx.Done() != nil {
-		return errors.Join(errors.New("the connection has no deadlines, which the context needs"), err)
+	err := conn.SetDeadline(t.deadline)
+	closed := errors.Is(err, io.ErrClosedPipe) || errors.Is(err, net.ErrClosed) // which a read tells
+	if err != nil && !closed && ctx.Done() != nil {
+		return fmt.Errorf("the connection has no deadlines, which the context needs: %w", err)
 	}
 	defer t.finish()
 	defer context.AfterFunc(ctx, t.stop)()
 
-	err := t.shake(mine, up)
+	err = t.shake(mine, up)
 	switch {
 	case err == nil:
 		return nil // the peer counts on it, even if the context has ended just now

@@ -1,0 +1,47 @@
+package rdma
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Times become the device's numbers as the InfiniBand specification has them.
+func TestConnectTiming(t *testing.T) {
+	for _, tt := range []struct {
+		opts ConnectOptions
+		want timing
+	}{
+		{ConnectOptions{}, timing{16, 17, 6, 7, 12}},
+		{ConnectOptions{Reads: -1, Retries: -1, RNRRetries: -1}, timing{0, 17, 0, 0, 12}},
+		{ConnectOptions{Reads: 255, Retries: 7, RNRRetries: 1}, timing{255, 17, 7, 1, 12}},
+		{ConnectOptions{AckTimeout: 1, RNRTimer: 1}, timing{16, 1, 6, 7, 1}},
+		{ConnectOptions{AckTimeout: 536870912, RNRTimer: 640 * time.Microsecond}, timing{16, 17, 6, 7, 12}},
+		{ConnectOptions{AckTimeout: 536870913, RNRTimer: 641 * time.Microsecond}, timing{16, 18, 6, 7, 13}},
+		{ConnectOptions{AckTimeout: time.Second, RNRTimer: 491520 * time.Microsecond}, timing{16, 18, 6, 7, 31}},
+		{ConnectOptions{AckTimeout: time.Hour, RNRTimer: 655360 * time.Microsecond}, timing{16, 30, 6, 7, 0}},
+	} {
+		got, invalid := tt.opts.timing()
+		require.Empty(t, invalid)
+		require.Equal(t, tt.want, got, "%+v", tt.opts)
+	}
+	for text, opts := range map[string]ConnectOptions{
+		"Reads":      {Reads: 256},
+		"Retries":    {Retries: 8},
+		"RNRRetries": {RNRRetries: -2},
+		"AckTimeout": {AckTimeout: 3 * time.Hour},
+		"RNRTimer":   {RNRTimer: time.Second},
+		"Data":       {Data: make([]byte, maxData+1)},
+		"MTU":        {MTU: ibv.MTU(1024)},
+	} {
+		_, invalid := opts.timing()
+		require.Contains(t, invalid, text)
+	}
+	for _, opts := range []ConnectOptions{{AckTimeout: -1}, {RNRTimer: -1}} {
+		_, invalid := opts.timing()
+		require.NotEmpty(t, invalid)
+	}
+}
