@@ -1,5 +1,7 @@
 // Package ibv is InfiniBand verbs for Go: it drives RDMA devices, InfiniBand and
-// RoCE alike, through the machine's own libibverbs, without cgo.
+// RoCE alike, through the machine's own libibverbs, without cgo. It is C's verbs as
+// they are, with C's rules: nothing here counts, owns or protects. Most programs want
+// package rdma, whose handles stand on this one and say what is wrong with their use.
 //
 // # Where to begin
 //
@@ -61,15 +63,16 @@
 // Who does not want to poll all the time has completions reported: a [CompChannel]
 // is a file with an event for each request of [CQ.ReqNotify], and
 // [CompChannel.GetCQEvent] waits for them. With a deadline, and without a thread, it
-// waits as the example of [CompChannel.SetNonblock] does. [Context.GetAsyncEvent] waits for what
-// happens to queues, queue pairs and ports. Both are C's: a goroutine that waits is
-// in a system call, events are acknowledged, and an object's Close waits until those
-// are that are about it.
+// waits as the example of [CompChannel.SetNonblock] does. [Context.GetAsyncEvent]
+// waits for what happens to queues, queue pairs and ports. Both are C's: a goroutine
+// that waits is in a system call, events are acknowledged, and an object's Close
+// waits until those are that are about it.
 //
 // # Peers
 //
 // The two ends of a connection tell each other their numbers over a socket, say. A
-// [GID] is text, also in JSON. Package rdma connects queue pairs, so that a peer that has died is noticed.
+// [GID] is text, also in JSON. Package rdma connects queue pairs, so that a peer that
+// has died is noticed.
 //
 // # Memory
 //
@@ -89,8 +92,7 @@
 // # Goroutines
 //
 // Any goroutine may use an object of C's at any time, as any thread may in C, as
-// long as nobody closes it. A chain, a ring or a batch is for one goroutine at a
-// time.
+// long as nobody closes it. A chain or a batch is for one goroutine at a time.
 //
 // # Errors
 //
