@@ -145,14 +145,15 @@ func (t *talk) exchange(frame []byte, want frameKind) (body []byte, err error) {
 	return nil, err
 }
 
-// refuse tells the peer why, if it listens. The peer may be writing at the same time.
+// refuse tells the peer why, if it listens. The peer may be writing at the same time,
+// a refusal of its own perhaps, and a stream without a buffer needs somebody to read it.
 func (t *talk) refuse(reason error) {
 	t.by(time.Now().Add(grace), t.conn.SetDeadline)
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
 		_, _ = t.conn.Write(appendRefusal(nil, reason.Error()))
-		t.by(past, t.conn.SetReadDeadline)
+		t.by(time.Now().Add(grace/20), t.conn.SetReadDeadline)
 	}()
 	_, _ = readFrame(t.conn, frameReady)
 	<-written
