@@ -108,6 +108,8 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test -race"
 	@CGO_ENABLED=1 go test -race -cover -coverpkg=./clib/...,./internal/...,./ibv/...,./rdma/... $(binding)
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
+	$(step) "go test of package rdma in checked mode"
+	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test -count=1 ./rdma
 	$(step) "go test, pointer checks (checkptr)"
 	@go test -gcflags=all=-d=checkptr $(binding)
 	$(step) "go test, cgo pointer checks (cgocheck2)"
@@ -152,6 +154,8 @@ test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: 
 	@CGO_ENABLED=0 go test -tags device -exec $(without_siw) ./test/rdmacm
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(native_device_test)
+	$(step) "device tests of package rdma in checked mode"
+	@CGO_ENABLED=0 go test -tags device,siw -skip "TestRegistrations|TestCloseWhileWaiting" -exec "$(uml) env GOVERBS_CHECK=1" ./test/rdma
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 $(native_device_test)
 	$(step) "device tests on rxe0 and siw0, pointer checks (checkptr)"

@@ -58,6 +58,15 @@ func newCheckedHost(t *testing.T) *checkedHost {
 	return h
 }
 
+// start forgets what was, for a test.
+func (h *checkedHost) start(t *testing.T) {
+	h.T = t
+	h.r.Forget()
+	h.later = map[string]any{}
+	h.device()
+	h.New()
+}
+
 // device plays what the device says of itself.
 func (h *checkedHost) device() {
 	device, port := &ibv.DeviceAttr{PhysPortCnt: 1}, &ibv.PortAttr{MaxMsgSz: 1 << 20, ActiveMTU: ibv.MTU1024, State: ibv.PortActive}
@@ -130,11 +139,7 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, m := range mistakes.All() {
 		t.Run(m.Name, func(t *testing.T) {
-			h.T = t
-			h.r.Forget()
-			h.later = map[string]any{}
-			h.device()
-			h.New()
+			h.start(t)
 			m.Require(t, m.Make(h.Rig))
 			posts := 0
 			for _, call := range h.r.Calls() {

@@ -103,7 +103,7 @@ func (q *checkedCQ) needs() int {
 // small is the mistake of a completion queue that is smaller than the queues that
 // complete on it.
 func (q *checkedCQ) small() *mistake {
-	if q == nil {
+	if q == nil || !q.own {
 		return nil
 	}
 	if has, needs := int(q.raw.CQE), q.needs(); needs > has {

@@ -87,11 +87,41 @@
 //
 // # Checked mode
 //
-// With GOVERBS_CHECK=1 in the environment when the program starts, or built with the
-// tag goverbs_check, every post and poll is looked at before C has it: entries
-// outside of their region, operations that do not fit the queue pair, queues that
-// are full, buffers that are still in use. Errors say where an object was made, and
-// where it was closed. Without it, none of that costs anything. [Checked] tells.
+// With GOVERBS_CHECK=1 in the environment, or the build tag goverbs_check, handles
+// look at what is done with them before C does. A mistake is then an error, of type
+// *[Error], at the call that makes it: a work request's number and WRID, what is wrong
+// with it, and where the objects were made and closed. Nothing is posted then. Outside
+// of checked mode nothing of this costs anything, for handles are bound to other
+// functions when they are made. Run tests in it, and whatever misbehaves.
+//
+// It finds, of work requests in chains, batches and rings:
+//
+//   - lkeys of no region, of a closed one, and of another protection domain; entries
+//     outside their region; receives, reads and atomics into a region without local
+//     write access
+//   - operations that the type of queue pair does not have; sends before RTS and
+//     receives in RESET; UD sends without an address handle, or with a closed one, and
+//     to queue pair 0; messages that are too long
+//   - more entries or inline data than the queue pair was made for, and operations that
+//     cannot be inline
+//   - Next, SGList and NumSGE that were overwritten and lead out of the chain
+//   - memory that is received into, or read into, while other work has it that has not
+//     completed; sends may share theirs. A completion counts when it has been polled.
+//     A send after a read of the same queue pair needs SendFence.
+//   - more work than a queue holds, of which as much as it holds is posted, and no more
+//     than its Cap says; and send queues that are full of work that is not signalled,
+//     whose end nobody would tell
+//   - a chain or batch that two goroutines post at the same time
+//
+// CreateQP finds completion queues with less room than the queues that complete on
+// them, and Close finds posts and polls of other goroutines at the same time.
+//
+// It accuses nobody of what may be right. Raw and the Adopt functions let a program do
+// anything behind a handle's back: a queue pair or completion queue whose C object the
+// program has, is not followed any more as to what is outstanding, and where a
+// protection domain may have regions that have no handle, their lkeys are not known to
+// be wrong. AH.Raw, which sends need, is no reason for that. A queue key of 0 and the
+// peer's addresses are not checked: only the peer knows.
 //
 // # Goroutines
 //

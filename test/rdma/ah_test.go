@@ -22,7 +22,7 @@ func TestAddressHandle(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, to.String(), "address handle")
 
-	cq := r.cq(16)
+	cq := r.cq(128)
 	qp, err := r.pd.CreateQP(rdma.QPOptions{Type: ibv.QPTUD, SendCQ: cq, RecvCQ: cq})
 	require.NoError(t, err)
 	for _, attr := range []struct {

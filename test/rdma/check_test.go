@@ -36,15 +36,29 @@ func TestMistakes(t *testing.T) {
 	}
 	for _, m := range mistakes.All() {
 		t.Run(m.Name, func(t *testing.T) {
-			r := newRig(t)
-			attr, err := r.dev.Raw().QueryPort(port)
-			require.NoError(t, err)
-			m.Require(t, m.Make(&mistakes.Rig{
-				T: t, Device: r.dev, PD: r.pd, QP: r.inState, From: r.gid,
-				Entries: func(asked int) int { return r.cq(asked).Entries() },
-				Longest: int(attr.MaxMsgSz), LongestUD: 128 << attr.ActiveMTU,
-			}))
+			m.Require(t, m.Make(newRig(t).forMistakes()))
 		})
+	}
+}
+
+// What is right is posted.
+func TestInnocents(t *testing.T) {
+	if !inCheckedMode(t) {
+		return
+	}
+	for _, i := range mistakes.Innocents() {
+		t.Run(i.Name, func(t *testing.T) { require.NoError(t, i.Do(newRig(t).forMistakes())) })
+	}
+}
+
+func (r *rig) forMistakes() *mistakes.Rig {
+	r.t.Helper()
+	attr, err := r.dev.Raw().QueryPort(port)
+	require.NoError(r.t, err)
+	return &mistakes.Rig{
+		T: r.t, Device: r.dev, PD: r.pd, QP: r.inState, From: r.gid,
+		Entries: func(asked int) int { return r.cq(asked).Entries() },
+		Longest: int(attr.MaxMsgSz), LongestUD: 128 << attr.ActiveMTU,
 	}
 }
 

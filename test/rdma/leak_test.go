@@ -68,7 +68,7 @@ func loseAll(t *testing.T, dev *rdma.Device) (collected []func() bool, names []s
 	require.NoError(t, err)
 	channel, err := dev.CreateChannel()
 	require.NoError(t, err)
-	cq, err := dev.CreateCQ(8, rdma.CQOptions{Channel: channel})
+	cq, err := dev.CreateCQ(128, rdma.CQOptions{Channel: channel})
 	require.NoError(t, err)
 	_, err = cq.Poll(make([]ibv.WC, 1))
 	require.NoError(t, err)

@@ -155,7 +155,7 @@ func (c *crowd) make() (wrong syscall.Errno, closed bool, err error) {
 		d, dev := some[*rdma.Device](c)
 		judge(d)
 		err = add(c, func() (*rdma.CQ, error) {
-			return dev.CreateCQ(8, rdma.CQOptions{NoChannel: c.random.IntN(2) == 0})
+			return dev.CreateCQ(1024, rdma.CQOptions{NoChannel: c.random.IntN(2) == 0})
 		}, d)
 	case 3:
 		p, pd := some[*rdma.PD](c)
@@ -375,13 +375,13 @@ func TestModelConcurrently(t *testing.T) {
 				switch k := random.IntN(10); {
 				case pd == nil || k == 0:
 					pd, err1 := dev.AllocPD()
-					cq, err2 := dev.CreateCQ(8, rdma.CQOptions{})
+					cq, err2 := dev.CreateCQ(1024, rdma.CQOptions{})
 					judge(errors.Join(err1, err2))
 					mu.Lock()
 					pds, cqs, rest = append(pds, pd), append(cqs, cq), append(rest, pd, cq)
 					mu.Unlock()
 				case k < 4:
-					qp, err := pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
+					qp, err := pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq, Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: 1, MaxSendSGE: 1, MaxRecvSGE: 1}})
 					judge(err)
 					if err == nil {
 						mu.Lock()
@@ -399,7 +399,7 @@ func TestModelConcurrently(t *testing.T) {
 						judge(qp.ToReset())
 					}
 					if cq, ok := o.(*rdma.CQ); ok {
-						judge(cq.Resize(8 + random.IntN(8)))
+						judge(cq.Resize(1024 + random.IntN(8)))
 					}
 				}
 			}
