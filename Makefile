@@ -155,7 +155,7 @@ test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: 
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(native_device_test)
 	$(step) "device tests of package rdma in checked mode"
-	@CGO_ENABLED=0 go test -tags device,siw -skip "TestRegistrations|TestCloseWhileWaiting" -exec "$(uml) env GOVERBS_CHECK=1" ./test/rdma
+	@CGO_ENABLED=0 go test -tags device,siw -skip "TestRegistrations|TestCloseWhileWaiting|TestModel$$|TestChannelsAndQueuesLeaveNothing|TestHundredThousand" -exec "$(uml) env GOVERBS_CHECK=1" ./test/rdma
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 $(native_device_test)
 	$(step) "device tests on rxe0 and siw0, pointer checks (checkptr)"
