@@ -14,7 +14,8 @@ import (
 // GIDChoice says which of a device's GIDs to use, that is, which address packets come
 // from, and over which network. All that is set must fit. Of what fits, the best is
 // chosen: RoCE v2 with an IPv4 address, else RoCE v2 with a routable address, else
-// RoCE v2, else the first. So the zero value is what most programs want: no index is
+// RoCE v2, else the first; and what belongs to an interface of the process's own network
+// namespace comes before the rest. So the zero value is what most programs want: no index is
 // the right one everywhere, and 0 may be a link-local address or RoCE v1.
 type GIDChoice struct {
 	// Interface is the name of the network interface, such as "eth0" or "bond0.7".
@@ -86,7 +87,11 @@ func (d *Device) chooseGID(choice GIDChoice) (ibv.GIDEntry, error) {
 	if err != nil && choice.asksForInterface() {
 		return ibv.GIDEntry{}, d.l.failed("list the network interfaces for", err, "")
 	}
-	entry, hint := choice.of(all, nics)
+	here := slices.DeleteFunc(slices.Clone(all), func(e ibv.GIDEntry) bool { return !isHere(&e, nics) })
+	entry, hint := choice.of(here, nics)
+	if hint != "" && !choice.asksForInterface() {
+		entry, hint = choice.of(all, nics)
+	}
 	if hint != "" {
 		return ibv.GIDEntry{}, d.l.failed("choose a GID of", syscall.EADDRNOTAVAIL, hint)
 	}
@@ -153,9 +158,33 @@ func isOf(e *ibv.GIDEntry, nic *net.Interface) bool {
 	if hw, gid := nic.HardwareAddr, e.GID; len(hw) == 20 && string(hw[4:]) == string(gid.Raw()[:]) {
 		return true // IP over InfiniBand: the address of the interface ends with the GID
 	}
+	return hasAddr(nic, e.GID)
+}
+
+// isHere reports whether an entry's network interface is one of this network namespace.
+// Tables have those of all namespaces, each of which counts its interfaces from 1; so the
+// interface has to have the address, or be what the kernel has made it from.
+func isHere(e *ibv.GIDEntry, nics []net.Interface) bool {
+	if e.NdevIfindex == 0 {
+		return true // as far as is known
+	}
+	return slices.ContainsFunc(nics, func(nic net.Interface) bool {
+		return isOf(e, &nic) && (hasAddr(&nic, e.GID) || string(e.GID.Raw()[8:]) == string(eui64(nic.HardwareAddr)))
+	})
+}
+
+func hasAddr(nic *net.Interface, gid ibv.GID) bool {
 	addrs, _ := nic.Addrs()
 	return slices.ContainsFunc(addrs, func(a net.Addr) bool {
 		prefix, err := netip.ParsePrefix(a.String())
-		return err == nil && ibv.GIDOf(prefix.Addr()) == e.GID
+		return err == nil && ibv.GIDOf(prefix.Addr()) == gid
 	})
+}
+
+// eui64 is the identifier of an interface that is made from a MAC address.
+func eui64(mac net.HardwareAddr) []byte {
+	if len(mac) != 6 {
+		return nil
+	}
+	return []byte{mac[0] ^ 2, mac[1], mac[2], 0xff, 0xfe, mac[3], mac[4], mac[5]}
 }

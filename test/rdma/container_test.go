@@ -3,6 +3,8 @@
 package rdma
 
 import (
+	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"syscall"
@@ -42,6 +44,23 @@ func TestSharedNamespaces(t *testing.T) {
 	gids, err := r.dev.Raw().GIDs(1)
 	require.NoError(t, err)
 	require.NotEmpty(t, gids, "those of interfaces that are not the container's")
+}
+
+// The table has GIDs of interfaces that are not the container's, and one of those may have the number of one that is.
+func TestInterfaceOfAnotherNamespace(t *testing.T) {
+	prepare := ""
+	if host, err := net.InterfaceByName("rx0"); err == nil {
+		prepare = fmt.Sprintf("ip link add pod0 index %d type dummy; ip link set pod0 up; ", host.Index)
+	}
+	if !contained(t, prepare) {
+		return
+	}
+	r := newRig(t)
+	_, err := r.dev.ChooseGID(rdma.GIDChoice{Interface: "pod0"})
+	require.ErrorIs(t, err, syscall.EADDRNOTAVAIL)
+	any, err := r.dev.ChooseGID(rdma.GIDChoice{})
+	require.NoError(t, err, "what there is will do where nothing is asked for")
+	require.Equal(t, "::ffff:10.9.9.1", any.GID.String())
 }
 
 // Where devices are in one network namespace each, the others have none, and are told so.
