@@ -14,6 +14,7 @@ import (
 
 	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 	"github.com/goverbs/goverbs/test/rdmacm"
 )
 
@@ -54,7 +55,9 @@ type end struct {
 	id      *rdmacm.CmID
 	pd      *ibv.PD
 	cq      *ibv.CQ
-	mr      *ibv.MR // messages to send, then messages that came, then what the peer writes
+	qp      *rdma.QP
+	polled  *rdma.CQ // the handle of cq
+	mr      *ibv.MR  // messages to send, then messages that came, then what the peer writes
 }
 
 func newEnd(t *testing.T) *end {
@@ -123,6 +126,20 @@ func (e *end) equip(id *rdmacm.CmID) {
 	require.NoError(e.t, err)
 }
 
+// adopt makes handles of what librdmacm has made and connected.
+func (e *end) adopt() {
+	e.t.Helper()
+	dev, err := rdma.AdoptDevice(e.id.Verbs, rdma.DeviceOptions{})
+	require.NoError(e.t, err)
+	e.t.Cleanup(func() { require.NoError(e.t, dev.CloseAll()) })
+	pd, err := dev.AdoptPD(e.pd)
+	require.NoError(e.t, err)
+	e.polled, err = dev.AdoptCQ(e.cq, rdma.CQOptions{})
+	require.NoError(e.t, err)
+	e.qp, err = pd.AdoptQP(e.id.QP, e.polled, e.polled, nil)
+	require.NoError(e.t, err)
+}
+
 // window is where the peer may write: what both sides tell in their private data.
 type window struct {
 	addr uint64
@@ -168,7 +185,7 @@ func (e *end) sendAll(seed int, peer window) {
 	for i := range messages {
 		require.NoError(e.t, chain.Set(i+1, uint64(i), ibv.WRSend, ibv.SendSignaled, e.mr.SGE(i*size, size)))
 	}
-	_, err = chain.Post(e.id.QP)
+	_, err = e.qp.PostSend(chain)
 	require.NoError(e.t, err)
 }
 
@@ -178,7 +195,7 @@ func (e *end) checkAll(seed int) {
 	wcs := make([]ibv.WC, 2*messages+1)
 	deadline := time.Now().Add(time.Minute)
 	for got := 0; got < len(wcs); {
-		n, err := e.cq.Poll(wcs[got:])
+		n, err := e.polled.Poll(wcs[got:])
 		require.NoError(e.t, err)
 		for i := range wcs[got : got+n] {
 			require.NoError(e.t, wcs[got+i].Err())
@@ -237,6 +254,8 @@ func TestConnect(t *testing.T) {
 	kept.Unpin()
 	active.await(rdmacm.CmEventEstablished, func(event *rdmacm.CmEvent) { fromPassive = told(t, event) })
 
+	active.adopt()
+	passive.adopt()
 	active.sendAll(1, fromPassive) // iWARP has the active side speak first
 	passive.await(rdmacm.CmEventEstablished, nil)
 	passive.sendAll(2, fromActive)
