@@ -38,7 +38,7 @@ func watchdog(t *testing.T) {
 // until waits for a condition that is to come.
 func until(t *testing.T, what string, ok func() bool) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); !ok(); runtime.Gosched() {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(20 * time.Microsecond) {
 		require.True(t, time.Now().Before(end), what)
 	}
 }
