@@ -44,7 +44,7 @@ type fakeCQ struct {
 	fail        error // of poll and arm
 	refuseArm   error
 	late        func() // at the beginning of destroy
-	full        bool // a completion comes whenever there is none
+	full        bool   // a completion comes whenever there is none
 }
 
 func newFakeChannel(t testing.TB) *fakeChannel {
