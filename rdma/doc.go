@@ -19,7 +19,8 @@
 // registered: [PD.AllocRegion] gives a [Region] with memory of its own, outside of
 // the Go heap, and [PD.Register] makes one of a slice. A region keeps its memory in
 // place until its Close has succeeded. [Region.SGE] names a part of it for a work
-// request, and [Region.Remote] one for the peer, as a [Remote].
+// request, and [Region.Remote] one for the peer, as a [Remote]. A [Window] opens a
+// part to a peer for a while.
 //
 // # Queues
 //
@@ -134,8 +135,8 @@
 //
 // This package stands on [github.com/goverbs/goverbs/ibv], which has C's types,
 // constants and functions as they are: completions are [ibv.WC], access flags
-// [ibv.AccessFlags]. What has no handle here, such as memory windows, flows or
-// counters, is there, and takes what Raw gives. Pages about connections that do
+// [ibv.AccessFlags]. What has no handle here, such as flows or counters, is there,
+// and takes what Raw gives. Pages about connections that do
 // not work, containers, posts and security are in the [docs] folder.
 //
 // [docs]: https://github.com/goverbs/goverbs/tree/main/docs
