@@ -112,9 +112,11 @@ func TestShake(t *testing.T) {
 				connA, connB := open(t)
 				a, b := anEnd(strings.Repeat("a", size)), anEnd("b")
 				b.mtu, b.asks = ibv.MTU1024, 1
-				atA, atB := bothShake(t, ctx, ctx, connA, connB, a, b)
+				watched := &watchedConn{Conn: connA}
+				atA, atB := bothShake(t, ctx, ctx, watched, connB, a, b)
 				require.NoError(t, atA.err)
 				require.NoError(t, atB.err)
+				require.Zero(t, watched.deadline)
 				require.Equal(t, b, atA.peer)
 				require.Equal(t, a, atB.peer)
 				atEndA, err := a.agree(b)
@@ -129,6 +131,17 @@ func TestShake(t *testing.T) {
 			}
 		})
 	}
+}
+
+// watchedConn knows the deadline that it was given last.
+type watchedConn struct {
+	net.Conn
+	deadline time.Time
+}
+
+func (c *watchedConn) SetDeadline(t time.Time) error {
+	c.deadline = t
+	return c.Conn.SetDeadline(t)
 }
 
 // What follows at once, behind the last frame, is not read by the shake.
