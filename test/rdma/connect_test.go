@@ -155,7 +155,7 @@ func TestConnectFails(t *testing.T) {
 // A queue pair that cannot be moved to INIT is not left behind.
 func TestCreateQPOnAWrongPort(t *testing.T) {
 	r := newRig(t)
-	cq := r.cq(16)
+	cq := r.cq(128)
 	for text, opts := range map[string]rdma.QPOptions{
 		"PortNum is 2":         {Port: 2},
 		"there is no port 256": {Port: 256},

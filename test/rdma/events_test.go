@@ -34,7 +34,7 @@ func (r *rig) eventOf(typ ibv.EventType, body func(rdma.Event) bool) {
 // overrun has a completion queue overrun, which is an event for each completion
 // that is lost.
 func (r *rig) overrun(lost int) *flusher {
-	f := r.flusher(r.cq(16))
+	f := r.flusher(r.cq(1))
 	for range int(f.cq.Raw().CQE) + lost {
 		f.complete(0)
 	}
@@ -221,7 +221,7 @@ func TestTwoEventLoops(t *testing.T) {
 			t.Error("the loop ended without an error")
 		})
 	}
-	f := r.flusher(r.cq(16))
+	f := r.flusher(r.cq(1))
 	for range int(f.cq.Raw().CQE) {
 		f.complete(0)
 	}
@@ -245,7 +245,7 @@ func TestDeviceClosedInEventLoop(t *testing.T) {
 	for _, inside := range []bool{false, true} {
 		dev, err := rdma.Open(deviceName, rdma.DeviceOptions{})
 		require.NoError(t, err)
-		cq, err := dev.CreateCQ(16, rdma.CQOptions{})
+		cq, err := dev.CreateCQ(1, rdma.CQOptions{})
 		require.NoError(t, err)
 		r := &rig{t: t, dev: dev}
 		r.pd, err = dev.AllocPD()

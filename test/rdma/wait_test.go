@@ -27,7 +27,7 @@ type flusher struct {
 
 func (r *rig) flusher(cq *rdma.CQ) *flusher {
 	r.t.Helper()
-	qp, err := r.pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq, Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: 15, MaxSendSGE: 1, MaxRecvSGE: 1}})
+	qp, err := r.pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
 	require.NoError(r.t, err)
 	chain, err := ibv.NewRecvChain(1, 0)
 	require.NoError(r.t, err)

@@ -96,7 +96,7 @@ func TestChannelsAndQueuesLeaveNothing(t *testing.T) {
 	once := func(i int) {
 		channel, err := r.dev.CreateChannel()
 		require.NoError(t, err)
-		cq, err := r.dev.CreateCQ(16, rdma.CQOptions{Channel: channel})
+		cq, err := r.dev.CreateCQ(1, rdma.CQOptions{Channel: channel})
 		require.NoError(t, err)
 		if i%10 == 0 {
 			ctx, cancel := context.WithCancel(context.Background())
@@ -135,7 +135,7 @@ func TestDevicesLeaveNothing(t *testing.T) {
 	once := func() {
 		dev, err := rdma.Open(deviceName, rdma.DeviceOptions{})
 		require.NoError(t, err)
-		cq, err := dev.CreateCQ(16, rdma.CQOptions{})
+		cq, err := dev.CreateCQ(1, rdma.CQOptions{})
 		require.NoError(t, err)
 		ctx, cancel := context.WithCancel(context.Background())
 		cancel()
