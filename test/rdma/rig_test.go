@@ -1,4 +1,4 @@
-//go:build device
+//go:build device && linux
 
 // Package rdma tests package rdma on a real RDMA device: rxe0, the Soft-RoCE device
 // of the guest that test/softroce starts.

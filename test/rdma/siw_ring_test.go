@@ -1,4 +1,4 @@
-//go:build device && siw
+//go:build device && siw && linux
 
 package rdma
 
