@@ -1,4 +1,4 @@
-//go:build siw
+//go:build device && siw && linux
 
 package rdma
 
