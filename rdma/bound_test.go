@@ -26,7 +26,8 @@ func TestBound(t *testing.T) {
 	}
 
 	pd := newPD(dev, start("protection domain", dev), &ibv.PD{Context: context}, nil)
-	cq := newCQ(dev, start("completion queue", dev), &ibv.CQ{Context: context}, nil, CQOptions{}, nil)
+	cq, err := newCQ(dev, start("completion queue", dev), &ibv.CQ{Context: context}, nil, CQOptions{}, nil)
+	require.NoError(t, err)
 	requireBound(t, cq.raw.Poller(), cq.poller)
 	srq := newSRQ(pd, start("shared receive queue", pd), &ibv.SRQ{Context: context}, ibv.SRQAttr{}, nil)
 	requireBound(t, srq.raw.RecvPoster(), srq.recv)

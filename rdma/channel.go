@@ -237,10 +237,14 @@ func (c *channel) failLocked(err error) {
 	}
 }
 
-// add begins to tell a queue's waiters of its events.
-func (c *channel) add(w *waiters) {
+// add begins to tell a queue's waiters of its events. It is false if those of another
+// handle of the queue are told of them.
+func (c *channel) add(w *waiters) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if own := c.numbers[w.cq.CQContext]; w.adopted && (c.adopted[w.cq] != nil || own != nil && own.cq == w.cq) {
+		return false
+	}
 	w.armedToo = &c.armed
 	if w.adopted {
 		c.adopted[w.cq] = w
@@ -250,6 +254,7 @@ func (c *channel) add(w *waiters) {
 	if c.failed != nil {
 		w.fail(c.failed)
 	}
+	return true
 }
 
 // settle acknowledges what is counted of a queue, and every later event at once: C

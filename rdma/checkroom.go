@@ -2,6 +2,7 @@ package rdma
 
 import (
 	"fmt"
+	"math"
 	"syscall"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -88,6 +89,7 @@ func (q *checkedCQ) needs() int {
 		}
 		switch {
 		case r.recvCQ != q:
+		case r.srq != nil && r.srq.depth == math.MaxUint32: // the device does not tell
 		case r.srq != nil:
 			shared[r.srq] = struct{}{}
 		default:

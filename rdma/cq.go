@@ -63,13 +63,13 @@ func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 		l.abandon()
 		return nil, err
 	}
-	return newCQ(d, l, raw, c, opts, raw.Close), nil
+	return newCQ(d, l, raw, c, opts, raw.Close)
 }
 
 // AdoptCQ makes a handle of a completion queue of the device that something else
 // has made, and that it closes, after the handle. Of the options, Vector is the
 // queue's own. For Wait, Channel is what [Device.AdoptChannel] has made of the
-// queue's channel.
+// queue's channel; then there can be no other handle of the queue that waits.
 func (d *Device) AdoptCQ(raw *ibv.CQ, opts CQOptions) (*CQ, error) {
 	l, err := beginAdopted("completion queue", raw, func(raw *ibv.CQ) *ibv.Context { return raw.Context }, opts.parents(d)...)
 	if err != nil {
@@ -85,7 +85,7 @@ func (d *Device) AdoptCQ(raw *ibv.CQ, opts CQOptions) (*CQ, error) {
 		return nil, err
 	}
 	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
-	return newCQ(d, l, raw, c, opts, nil), nil
+	return newCQ(d, l, raw, c, opts, nil)
 }
 
 // parents is what the queue needs, without nil in disguise.
@@ -111,8 +111,8 @@ func (opts *CQOptions) channel(d *Device) (*channel, error) {
 	}
 }
 
-// newCQ makes the handle. Without destroy, the queue is adopted.
-func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) *CQ {
+// newCQ makes the handle, or abandons the life. Without destroy, the queue is adopted.
+func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) (*CQ, error) {
 	cq := &CQ{raw: raw, l: l, dev: d}
 	cq.poller, cq.extended = raw.Poller(), newExtendedCQ(raw, l, opts)
 	own := destroy != nil
@@ -123,7 +123,10 @@ func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy 
 	case c != nil:
 		w.arm = func() error { return raw.ReqNotify(false) }
 		w.adopted = !own
-		c.add(w)
+		if !c.add(w) {
+			l.abandon()
+			return nil, l.failed("adopt", syscall.EBUSY, "another handle of it is told of its events, which come once: close that before, or wait by it")
+		}
 	case !own:
 		w.noEvents = "it was adopted without its channel: see Device.AdoptChannel and CQOptions.Channel"
 	default:
@@ -133,7 +136,7 @@ func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy 
 		destroy = func() error { return nil }
 	}
 	live(l, cq, fmt.Sprintf("%#x", raw.Handle), func() error { return w.end(c, destroy) }, (*CQ).retire)
-	return cq
+	return cq, nil
 }
 
 // retire has the hot calls return ErrClosed, until they are revived.

@@ -6,6 +6,9 @@ import (
 	"fmt"
 )
 
+// noContext is what to do where there is no context.
+const noContext = "the context is nil: context.Background() never ends"
+
 // ended is why a context has ended: both its error and the cause.
 func ended(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"syscall"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -65,6 +66,10 @@ func (d *Device) Events(ctx context.Context) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		if d == nil || d.events == nil {
 			yield(Event{}, noHandle("wait for events of a device"))
+			return
+		}
+		if ctx == nil {
+			yield(Event{}, d.l.failed(waitForEvents, syscall.EINVAL, noContext))
 			return
 		}
 		defer runtime.KeepAlive(d) // who waits has not lost the handle

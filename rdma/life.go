@@ -18,7 +18,9 @@ import (
 // Object is what all handles are: a device, what is made from it, and rings. Each
 // has parents, which it is made from and needs, and is their child. Handles are
 // pointers that this package makes; a nil one, or the zero value of its type, gives
-// errors that say so. Any goroutine may call these methods, and several at once.
+// errors that say so, except that what answers without an error, such as Raw, and
+// posts and polls panic as any nil pointer does. Any goroutine may call these
+// methods, and several at once.
 type Object interface {
 	// Close ends the object. It is an error, and changes nothing, while it has
 	// children: a [ChildrenError] names them. A second Close is [ErrClosed] and does

@@ -26,7 +26,7 @@ type Remote struct {
 // gives away the whole region.
 func (r *Region) Remote(offset, length int) (Remote, error) {
 	const op = "describe a part of"
-	if err := r.l.check(op); err != nil {
+	if err := r.lifetime().check(op); err != nil {
 		return Remote{}, err
 	}
 	if offset < 0 || length < 0 || offset > r.length || length > r.length-offset {

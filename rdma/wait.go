@@ -75,6 +75,10 @@ func wait[T taker](ctx context.Context, w *waiters, t T) (int, error) {
 	if w.arm == nil {
 		return 0, w.l.failed("wait on", syscall.EOPNOTSUPP, w.noEvents)
 	}
+	if ctx == nil {
+		return 0, w.l.failed("wait on", syscall.EINVAL, noContext)
+	}
+	ctxDone := ctx.Done() // before others know of the parking, for this is the program's code
 	if n, err := spin(ctx, w, t); n > 0 || err != nil {
 		return n, err
 	}
@@ -91,7 +95,7 @@ func wait[T taker](ctx context.Context, w *waiters, t T) (int, error) {
 		}
 		select {
 		case <-p.woken:
-		case <-ctx.Done():
+		case <-ctxDone:
 			n, more, err := t.take()
 			w.unqueue(p, more || err != nil)
 			if n == 0 && err == nil {

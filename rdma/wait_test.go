@@ -234,3 +234,30 @@ func TestCloseRefusedWhileWaiting(t *testing.T) {
 	q.refuse = nil
 	require.NoError(t, q.close())
 }
+
+// badContext is one whose Done panics.
+type badContext struct{ context.Context }
+
+func (badContext) Done() <-chan struct{} { panic("no Done") }
+
+// Without a context nobody waits, and a context that panics leaves the queue as it was.
+func TestWaitWithoutContext(t *testing.T) {
+	watchdog(t)
+	f := newFakeChannel(t)
+	q := f.newCQ(false, 0)
+	cq := q.handle()
+	wcs := make([]ibv.WC, 1)
+	var none context.Context
+	_, err := cq.Wait(none, wcs)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "the context is nil")
+	require.Panics(t, func() { _, _ = cq.Wait(badContext{context.Background()}, wcs) })
+	require.Zero(t, q.parkedIn())
+	errs := q.parkN(t, 1)
+	q.complete(1)
+	require.NoError(t, <-errs)
+	q.complete(2)
+	_, err = cq.Wait(none, wcs)
+	require.NoError(t, err, "a completion that is there comes first")
+	require.NoError(t, q.close())
+}

@@ -280,3 +280,13 @@ func TestDeviceClosedInEventLoop(t *testing.T) {
 		}
 	}
 }
+
+// Without a context nobody waits.
+func TestEventsWithoutContext(t *testing.T) {
+	r := newRig(t)
+	var none context.Context
+	for _, err := range r.dev.Events(none) {
+		require.ErrorIs(t, err, unix.EINVAL)
+		require.ErrorContains(t, err, "the context is nil")
+	}
+}

@@ -124,3 +124,35 @@ func TestWaitEnds(t *testing.T) {
 	_, err = cq.Wait(context.Background(), wcs)
 	require.ErrorIs(t, err, rdma.ErrClosed)
 }
+
+// A queue's events come once, so one handle of it waits for them.
+func TestAdoptQueueTwice(t *testing.T) {
+	r := newRig(t)
+	rawChannel, err := r.dev.Raw().CreateCompChannel()
+	require.NoError(t, err)
+	channel, err := r.dev.AdoptChannel(rawChannel)
+	require.NoError(t, err)
+	raw, err := r.dev.Raw().CreateCQWithChannel(10, 0, rawChannel, 0)
+	require.NoError(t, err)
+	opts := rdma.CQOptions{Channel: channel}
+	first, err := r.dev.AdoptCQ(raw, opts)
+	require.NoError(t, err)
+	_, err = r.dev.AdoptCQ(raw, opts)
+	require.ErrorIs(t, err, syscall.EBUSY)
+	polls, err := r.dev.AdoptCQ(raw, rdma.CQOptions{})
+	require.NoError(t, err)
+	require.NoError(t, polls.Close())
+	require.NoError(t, first.Close())
+	again, err := r.dev.AdoptCQ(raw, opts)
+	require.NoError(t, err)
+	require.NoError(t, again.Close())
+	require.NoError(t, raw.Close())
+
+	own, err := r.dev.CreateCQ(10, opts)
+	require.NoError(t, err)
+	_, err = r.dev.AdoptCQ(own.Raw(), opts)
+	require.ErrorIs(t, err, syscall.EBUSY)
+	require.NoError(t, own.Close())
+	require.NoError(t, channel.Close())
+	require.NoError(t, rawChannel.Close())
+}
