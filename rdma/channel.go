@@ -37,7 +37,8 @@ func (d *Device) CreateChannel() (*Channel, error) {
 // AdoptChannel makes a handle of a completion channel of the device that something
 // else has made, and that it closes, after the handle. From then on its file does
 // not block, and until the handle's Close all its events are got here, of which
-// those of queues without a handle on this one are acknowledged and dropped.
+// those of queues without a handle on this one are acknowledged and dropped. So
+// there can be one such handle of a channel at a time.
 func (d *Device) AdoptChannel(raw *ibv.CompChannel) (*Channel, error) {
 	l, err := beginAdopted("completion channel", raw, func(raw *ibv.CompChannel) *ibv.Context { return raw.Context }, d)
 	if err != nil {

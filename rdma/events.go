@@ -50,9 +50,10 @@ func (e Event) String() string {
 //		…
 //	}
 //
-// An event is acknowledged after the loop's body, however that ends. Close of what
-// it is about acknowledges it before, so it can be called in the body, or on another
-// goroutine meanwhile.
+// An event is acknowledged after the loop's body, however that ends. Close of the
+// QP, CQ or SRQ that it names acknowledges it before, so it can be called in the
+// body, or on another goroutine meanwhile. What has no such handle, such as a work
+// queue, is closed after the body, for C waits until the event is acknowledged.
 //
 // The loop ends with an error: by errors.Is, it is ctx.Err() and [context.Cause] of
 // it when ctx has ended, [ErrClosed] when the device was closed, and says what has

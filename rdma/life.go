@@ -20,7 +20,8 @@ import (
 // pointers that this package makes; a nil one, or the zero value of its type, gives
 // errors that say so, except that what answers without an error, such as Raw, and
 // posts and polls panic as any nil pointer does. Any goroutine may call these
-// methods, and several at once.
+// methods, and several at once. A finalizer of a handle may close it, and must not
+// use it otherwise: what is closed then, or before it, does not know the handle.
 type Object interface {
 	// Close ends the object. It is an error, and changes nothing, while it has
 	// children: a [ChildrenError] names them. A second Close is [ErrClosed] and does

@@ -20,9 +20,10 @@ import (
 //
 // When ctx ends, the error is, by errors.Is, ctx.Err() and [context.Cause] of it,
 // and no completion is lost: those that are there come first. Close of the queue
-// has it return [ErrClosed], and may be called at any time. When the queue or the
-// device fails, the error says why. The error is syscall.EOPNOTSUPP if the queue's
-// events come nowhere, as with CQOptions.NoChannel.
+// has it return [ErrClosed], and may be called at any time. When polls fail, or the
+// channel of the events, the error says why; a device may tell of a failed queue by
+// ibv.EventCQErr only, see [Device.Events]. The error is syscall.EOPNOTSUPP if the
+// queue's events come nowhere, as with CQOptions.NoChannel.
 //
 // C: ibv_req_notify_cq(3), ibv_get_cq_event(3), ibv_ack_cq_events(3),
 // ibv_poll_cq(3)
