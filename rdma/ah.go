@@ -130,7 +130,7 @@ func (to *AHOptions) attr(pd *PD) (ibv.AHAttr, error) {
 			HopLimit: to.HopLimit, TrafficClass: to.TrafficClass,
 		}
 		if attr.GRH.HopLimit == 0 {
-			attr.GRH.HopLimit = 64
+			attr.GRH.HopLimit = hopLimit
 		}
 	}
 	return attr, nil

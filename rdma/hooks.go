@@ -39,11 +39,3 @@ func (h *hooks) stop() (back func()) {
 		}
 	}
 }
-
-// disown takes back that the parent has adopted the object.
-func (l *life) disown(parent *life) {
-	l.tree.Lock()
-	defer l.tree.Unlock()
-	l.parents = slices.DeleteFunc(l.parents, func(p *life) bool { return p == parent })
-	delete(parent.children, l)
-}

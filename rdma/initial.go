@@ -47,16 +47,16 @@ func (init *initial) move(raw *ibv.QP) error {
 	if init.port == 0 {
 		return nil
 	}
-	act := func(err error) error {
+	failed := func(err error) error {
 		return &Error{Op: "move", On: "a new queue pair to INIT", Err: err, Hint: "see Port, PKeyIndex, Access and QKey of QPOptions; Reset leaves it in RESET"}
 	}
 	if init.port > 255 {
-		return act(fmt.Errorf("there is no port %d: ports have 8 bits, and count from 1: %w", init.port, syscall.EINVAL))
+		return failed(fmt.Errorf("there is no port %d: ports have 8 bits, and count from 1: %w", init.port, syscall.EINVAL))
 	}
 	if err := raw.Modify(&ibv.QPAttr{
 		QPState: ibv.QPSInit, PortNum: uint8(init.port), PKeyIndex: init.pkeyIndex, QPAccessFlags: init.access, QKey: init.qkey,
 	}, raw.QPType.Needs(ibv.QPSReset, ibv.QPSInit)); err != nil {
-		return act(err)
+		return failed(err)
 	}
 	return nil
 }

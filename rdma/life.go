@@ -166,6 +166,9 @@ func beginAdopted[T any](kind string, raw *T, context func(*T) *ibv.Context, par
 
 // lifeOf is the life of an object, or nil if there is none.
 func lifeOf(o Object) *life {
+	if o == nil {
+		return nil
+	}
 	if v := reflect.ValueOf(o); v.Kind() == reflect.Pointer && v.IsNil() {
 		return nil
 	}
@@ -204,6 +207,14 @@ func (l *life) adopt(parent *life) error {
 		parent.children[l] = struct{}{}
 	}
 	return nil
+}
+
+// leave takes that back: the parent can be closed while the object is open.
+func (l *life) leave(parent *life) {
+	l.tree.Lock()
+	defer l.tree.Unlock()
+	delete(parent.children, l)
+	l.parents = slices.DeleteFunc(l.parents, func(p *life) bool { return p == parent })
 }
 
 // needs reports whether the object is other, or is made from it.

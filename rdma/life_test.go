@@ -238,34 +238,6 @@ func TestNoHandle(t *testing.T) {
 	require.NoError(t, dev.Close())
 }
 
-// Handles of real kinds that are nil or zero say so.
-func TestNilHandles(t *testing.T) {
-	for _, o := range []Object{
-		(*Device)(nil), (*PD)(nil), (*CQ)(nil), (*SRQ)(nil), (*QP)(nil), (*Region)(nil), (*AH)(nil), (*Channel)(nil), (*RecvRing)(nil), (*SendRing)(nil), (*Owned[*cCloser])(nil),
-		new(Device), new(PD), new(CQ), new(SRQ), new(QP), new(Region), new(AH), new(Channel), new(RecvRing), new(SendRing), new(Owned[*cCloser]),
-	} {
-		require.ErrorIs(t, o.Close(), syscall.EINVAL, "%T", o)
-		require.ErrorIs(t, o.CloseAll(), syscall.EINVAL, "%T", o)
-		require.Contains(t, o.String(), "nil", "%T", o)
-	}
-	for _, pd := range []*PD{nil, new(PD)} {
-		_, err := pd.CreateQP(QPOptions{})
-		require.ErrorIs(t, err, syscall.EINVAL)
-		_, err = pd.CreateSRQ(1, 1)
-		require.ErrorIs(t, err, syscall.EINVAL)
-		_, err = pd.Register(make([]byte, 1), 0)
-		require.ErrorIs(t, err, syscall.EINVAL)
-	}
-	for _, dev := range []*Device{nil, new(Device)} {
-		_, err := dev.AllocPD()
-		require.ErrorIs(t, err, syscall.EINVAL)
-		_, err = dev.CreateCQ(1, CQOptions{})
-		require.ErrorIs(t, err, syscall.EINVAL)
-	}
-	_, err := AdoptDevice(nil, DeviceOptions{})
-	require.ErrorIs(t, err, syscall.EINVAL)
-}
-
 // Close waits for calls that need the object, and they for nobody.
 func TestCloseWaitsForUses(t *testing.T) {
 	dev := newFake(t, "dev0")

@@ -263,7 +263,7 @@ func madvise(m mapping, advice int) error {
 // NUMANode is the number of the NUMA node that the device is attached to. It is
 // attached to none if the machine has one only, or if there is no hardware.
 func (d *Device) NUMANode() (number int, ok bool) {
-	_, err := fmt.Sscan(readSys(filepath.Join("/sys/class/infiniband", d.raw.Device.String(), "device/numa_node")), &number)
+	_, err := fmt.Sscan(readSys(filepath.Join("/sys/class/infiniband", d.Name(), "device/numa_node")), &number)
 	return number, err == nil && number >= 0
 }
 

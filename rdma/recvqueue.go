@@ -98,7 +98,7 @@ func (q *recvQueue) adopt(r *RecvRing) error {
 
 // disown takes that back.
 func (q *recvQueue) disown(r *RecvRing) {
-	q.life().disown(r.l)
+	q.life().leave(r.l)
 	// Its hook finds nothing, once the ring is collected, and harms none until then.
 }
 

@@ -98,10 +98,7 @@ var slowWay = ibv.QPSReset
 // Flush or poll posts the rest, or says why that cannot be done.
 func NewRecvRing(qp *QP, opts RecvRingOptions) (*RecvRing, error) {
 	const op = "make a receive ring on"
-	if qp == nil {
-		return nil, &Error{Op: op, On: "a queue pair", Err: syscall.EINVAL, Hint: "it is nil"}
-	}
-	if err := qp.l.check(op); err != nil {
+	if err := qp.lifetime().check(op); err != nil {
 		return nil, err
 	}
 	switch {
@@ -121,11 +118,14 @@ func NewRecvRing(qp *QP, opts RecvRingOptions) (*RecvRing, error) {
 // queue for the receives of all queue pairs that use it.
 func NewSRQRecvRing(srq *SRQ, cq *CQ, opts RecvRingOptions) (*RecvRing, error) {
 	const op = "make a receive ring on"
-	if srq == nil {
-		return nil, &Error{Op: op, On: "a shared receive queue", Err: syscall.EINVAL, Hint: "it is nil"}
+	if err := srq.lifetime().check(op); err != nil {
+		return nil, err
 	}
 	if cq == nil {
 		return nil, srq.l.failed(op, syscall.EINVAL, "the completion queue is missing")
+	}
+	if err := cq.l.check(op); err != nil {
+		return nil, err
 	}
 	return newRecvRing(recvQueue{srq: srq}, srq.pd, cq, opts, srq.attr)
 }
@@ -212,7 +212,7 @@ func (r *RecvRing) allocate(pd *PD, n int) (free func() error, err error) {
 	}
 	tag, err := newTag()
 	if err != nil {
-		return nil, errors.Join(err, mr.Close(), buf.Free())
+		return nil, errors.Join(err, deregister(), buf.Free())
 	}
 	r.tag, r.wrs, r.body = tag, r.chain.WRs(), buf[r.header:]
 	for i := range r.wrs {
@@ -336,7 +336,7 @@ func (r *RecvRing) pending() (n uint64) {
 // nothing otherwise. It is nil where there is none.
 func (r *RecvRing) Header(wc *ibv.WC) []byte {
 	slot := wc.WRID & slotMask
-	if r.header == 0 || slot >= uint64(len(r.wrs)) || r.wrs[slot].WRID != wc.WRID {
+	if r.header == 0 || !r.has(wc.WRID) {
 		return nil
 	}
 	message := unsafe.Pointer(&r.body[int(slot)*r.stride])

@@ -71,10 +71,7 @@ type SendRingOptions struct {
 // pair or after it.
 func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	const op = "make a send ring on"
-	if qp == nil {
-		return nil, &Error{Op: op, On: "a queue pair", Err: syscall.EINVAL, Hint: "it is nil"}
-	}
-	if err := qp.l.check(op); err != nil {
+	if err := qp.lifetime().check(op); err != nil {
 		return nil, err
 	}
 	failed := func(errno syscall.Errno, format string, args ...any) error {

@@ -71,7 +71,7 @@ func (qp *QP) ToRTR(path Path, peer Peer) error {
 	case path.MTU < ibv.MTU256 || path.MTU > ibv.MTU4096:
 		return qp.wrongMove(ibv.QPSRTR, "the path's MTU is %d: it is one of the values of MTU, such as the port's ActiveMTU", uint32(path.MTU))
 	case peer.QPNum == 0:
-		return qp.wrongMove(ibv.QPSRTR, "the peer's QPNum is 0, which no queue pair has that can be connected: see QP.QPNum at the peer's")
+		return qp.wrongMove(ibv.QPSRTR, "the peer's QPNum is 0, which no queue pair has that can be connected: see QP.Number at the peer's")
 	case path.GIDIndex > math.MaxUint8:
 		return qp.wrongMove(ibv.QPSRTR, "the path's GID index is %d: it has 8 bits", path.GIDIndex)
 	}

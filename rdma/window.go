@@ -2,7 +2,6 @@ package rdma
 
 import (
 	"fmt"
-	"slices"
 	"sync"
 	"syscall"
 
@@ -128,14 +127,6 @@ func (to *WindowBinding) c() *ibv.MWBind {
 
 func (w *Window) refuse(op, why string) error {
 	return w.lifetime().during(op, func() error { return w.l.failed(op, syscall.EINVAL, why) })
-}
-
-// leave has the parent not wait any more for the object to be closed.
-func (l *life) leave(parent *life) {
-	l.tree.Lock()
-	defer l.tree.Unlock()
-	delete(parent.children, l)
-	l.parents = slices.DeleteFunc(l.parents, func(p *life) bool { return p == parent })
 }
 
 // RKey is the key by which peers reach what the window is bound to. It is another one
