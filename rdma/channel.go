@@ -25,6 +25,8 @@ type Channel struct {
 // goroutine without a thread of its own reads the events, until Close. The error
 // says so where the runtime cannot watch files of the kind. The caller closes the
 // channel, after its queues.
+//
+// C: ibv_create_comp_channel(3)
 func (d *Device) CreateChannel() (*Channel, error) {
 	l, err := begin("completion channel", d)
 	if err != nil {

@@ -48,6 +48,8 @@ type CQOptions struct {
 
 // CreateCQ makes a completion queue with room for at least entries completions. The
 // caller closes it.
+//
+// C: ibv_create_cq(3), ibv_create_cq_ex(3)
 func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 	l, err := begin("completion queue", opts.parents(d)...)
 	if err != nil {

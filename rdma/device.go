@@ -24,6 +24,8 @@ type DeviceOptions struct {
 
 // Open opens the device with a name, or with "" the first one with an active port.
 // The caller closes it.
+//
+// C: ibv_open_device(3)
 func Open(name string, opts DeviceOptions) (*Device, error) {
 	raw, err := ibv.Open(name)
 	if err != nil {

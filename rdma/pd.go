@@ -13,6 +13,8 @@ type PD struct {
 }
 
 // AllocPD makes a protection domain. The caller closes it.
+//
+// C: ibv_alloc_pd(3)
 func (d *Device) AllocPD() (*PD, error) {
 	l, err := begin("protection domain", d)
 	if err != nil {

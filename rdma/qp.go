@@ -36,40 +36,6 @@ type QP struct {
 	connecting     atomic.Pointer[context.CancelCauseFunc] // of the Connect under way
 }
 
-// QPOptions are what a queue pair is made with.
-type QPOptions struct {
-	// Type is [ibv.QPTRC] if it is 0.
-	Type ibv.QPType
-	// SendCQ and RecvCQ are where its work completes. They may be the same, and one
-	// may serve many queue pairs.
-	SendCQ, RecvCQ *CQ
-	// SRQ is where receives come from, or nil if they are posted to the queue pair.
-	SRQ *SRQ
-	// Cap is how much work may be outstanding, of what size. Where it is 0, it is 64
-	// sends and receives of one scatter/gather entry each.
-	Cap ibv.QPCap
-	// SignalAll has every send complete, whatever its flags.
-	SignalAll bool
-	// SendOps has the send queue take batches too, see [QP.NewBatch], and names the
-	// operations that those may have: it is of type ibv.QPCreateSendOpsFlags. FreeBSD has
-	// nothing of the kind.
-	SendOps sendOps
-
-	// Port is the device's port, from 1, or 0 for the first active one.
-	Port uint32
-	// PKeyIndex is the partition: an entry of the port's P_Key table. 0 is the default
-	// one where nobody has set up others.
-	PKeyIndex uint16
-	// Access is what the peer of a connected queue pair may do to memory regions that
-	// allow it: remote reads, writes and atomics. 0 is that it may send, and no more.
-	Access ibv.AccessFlags
-	// QKey is what senders to a UD queue pair must know, or 0 for [DefaultQKey].
-	QKey uint32
-	// Reset leaves the queue pair in RESET, where nothing can be posted, for [QP.ToInit]
-	// or [QP.Modify].
-	Reset bool
-}
-
 // CreateQP makes a queue pair, and moves it to INIT, so that receives can be posted
 // before there is a peer. It stays in RESET if the options ask for that, on iWARP,
 // and if it is of a type whose states this package does not know. The caller closes
@@ -146,30 +112,6 @@ func qpParents(pd *PD, sendCQ, recvCQ *CQ, srq *SRQ) []Object {
 		parents = append(parents, srq)
 	}
 	return parents
-}
-
-// attr is C's form of the options.
-func (opts *QPOptions) attr() ibv.QPInitAttr {
-	attr := ibv.QPInitAttr{QPType: opts.Type, Cap: opts.Cap}
-	if attr.QPType == 0 {
-		attr.QPType = ibv.QPTRC
-	}
-	if attr.Cap == (ibv.QPCap{}) {
-		attr.Cap = ibv.QPCap{MaxSendWR: 64, MaxRecvWR: 64, MaxSendSGE: 1, MaxRecvSGE: 1}
-	}
-	if opts.SendCQ != nil {
-		attr.SendCQ = opts.SendCQ.raw
-	}
-	if opts.RecvCQ != nil {
-		attr.RecvCQ = opts.RecvCQ.raw
-	}
-	if opts.SRQ != nil {
-		attr.SRQ = opts.SRQ.raw
-	}
-	if opts.SignalAll {
-		attr.SQSigAll = 1
-	}
-	return attr
 }
 
 // begin binds the hot calls, and begins the lifetime.

@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -24,14 +25,23 @@ type SRQ struct {
 	rings hooks // of rings on it
 }
 
-// CreateSRQ makes a shared receive queue for at least maxWR receives of at most
-// maxSGE scatter/gather entries each. The caller closes it.
-func (pd *PD) CreateSRQ(maxWR, maxSGE int) (*SRQ, error) {
+// SRQOptions are what a shared receive queue is made with. The zero value is what most
+// programs want.
+type SRQOptions struct {
+	// MaxSGE is how many scatter/gather entries a receive has at most; 0 is 1.
+	MaxSGE int
+}
+
+// CreateSRQ makes a shared receive queue with room for at least entries receives. The
+// caller closes it.
+//
+// C: ibv_create_srq(3)
+func (pd *PD) CreateSRQ(entries int, opts SRQOptions) (*SRQ, error) {
 	l, err := begin("shared receive queue", pd)
 	if err != nil {
 		return nil, err
 	}
-	attr := ibv.SRQInitAttr{SRQContext: l.subjectNumber(0), Attr: ibv.SRQAttr{MaxWR: number(maxWR), MaxSGE: number(maxSGE)}}
+	attr := ibv.SRQInitAttr{SRQContext: l.subjectNumber(0), Attr: ibv.SRQAttr{MaxWR: number(entries), MaxSGE: number(cmp.Or(opts.MaxSGE, 1))}}
 	raw, err := pd.raw.CreateSRQ(&attr)
 	if err != nil {
 		l.abandon()

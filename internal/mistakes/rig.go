@@ -80,7 +80,7 @@ func (r *Rig) srq(wrs, sges int) *rdma.SRQ {
 	if r.Prepare != nil {
 		r.Prepare.SRQ()
 	}
-	srq, err := r.PD.CreateSRQ(wrs, sges)
+	srq, err := r.PD.CreateSRQ(wrs, rdma.SRQOptions{MaxSGE: sges})
 	require.NoError(r.T, err)
 	return srq
 }

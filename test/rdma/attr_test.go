@@ -21,7 +21,7 @@ func TestAttributes(t *testing.T) {
 	require.GreaterOrEqual(t, cq.Entries(), 128)
 	require.ErrorIs(t, cq.Resize(0), syscall.EINVAL)
 
-	srq, err := r.pd.CreateSRQ(8, 1)
+	srq, err := r.pd.CreateSRQ(8, rdma.SRQOptions{})
 	require.NoError(t, err)
 	require.NoError(t, srq.Modify(ibv.SRQAttr{SRQLimit: 3}, ibv.SRQLimit))
 	attr, err := srq.Query()

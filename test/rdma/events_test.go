@@ -117,7 +117,7 @@ func TestEventsOfAdopted(t *testing.T) {
 func TestSRQLimitEvent(t *testing.T) {
 	const n = 8
 	r := newRig(t)
-	srq, err := r.pd.CreateSRQ(n, 1)
+	srq, err := r.pd.CreateSRQ(n, rdma.SRQOptions{})
 	require.NoError(t, err)
 	sender, receiver := r.end(rdma.QPOptions{}), r.end(rdma.QPOptions{SRQ: srq})
 	r.connect(sender.QP, receiver.QP)

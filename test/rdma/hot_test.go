@@ -25,7 +25,7 @@ func TestHotCallsDoNotAllocate(t *testing.T) {
 	}
 	r := newRig(t)
 	a, b := r.pair(rdma.QPOptions{})
-	srq, err := r.pd.CreateSRQ(2000, 1)
+	srq, err := r.pd.CreateSRQ(2000, rdma.SRQOptions{})
 	require.NoError(t, err)
 	region := r.region(64)
 	recv, send := r.recvChain(1, region, 64), r.sendChain(1, region, 64)
@@ -76,7 +76,7 @@ func TestHotCallsDoNotAllocate(t *testing.T) {
 // polls through closed handles nowhere. A Close that fails leaves them as they were.
 func TestHotCallsThatGoNowhere(t *testing.T) {
 	r := newRig(t)
-	srq, err := r.pd.CreateSRQ(16, 1)
+	srq, err := r.pd.CreateSRQ(16, rdma.SRQOptions{})
 	require.NoError(t, err)
 	attached := r.end(rdma.QPOptions{SRQ: srq})
 	region := r.region(2 * 64)

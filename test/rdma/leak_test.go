@@ -72,7 +72,7 @@ func loseAll(t *testing.T, dev *rdma.Device) (collected []func() bool, names []s
 	require.NoError(t, err)
 	_, err = cq.Poll(make([]ibv.WC, 1))
 	require.NoError(t, err)
-	srq, err := pd.CreateSRQ(4, 1)
+	srq, err := pd.CreateSRQ(4, rdma.SRQOptions{})
 	require.NoError(t, err)
 	qp, err := pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq, SRQ: srq})
 	require.NoError(t, err)

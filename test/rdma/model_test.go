@@ -160,7 +160,7 @@ func (c *crowd) make() (wrong syscall.Errno, closed bool, err error) {
 	case 3:
 		p, pd := some[*rdma.PD](c)
 		judge(p)
-		err = add(c, func() (*rdma.SRQ, error) { return pd.CreateSRQ(4, 1) }, p)
+		err = add(c, func() (*rdma.SRQ, error) { return pd.CreateSRQ(4, rdma.SRQOptions{}) }, p)
 	case 4:
 		p, pd := some[*rdma.PD](c)
 		judge(p)

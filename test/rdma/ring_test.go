@@ -39,7 +39,7 @@ func TestRings(t *testing.T) {
 			var srq *rdma.SRQ
 			if shared {
 				var err error
-				srq, err = r.pd.CreateSRQ(buffers, 1)
+				srq, err = r.pd.CreateSRQ(buffers, rdma.SRQOptions{})
 				require.NoError(t, err)
 			}
 			from := r.region(4096)

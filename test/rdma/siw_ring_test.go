@@ -19,7 +19,7 @@ const siwName = "siw0"
 func TestSiwSharedRing(t *testing.T) {
 	const asked, buffers = 16, 10
 	r := newRigOn(t, siwName)
-	srq, err := r.pd.CreateSRQ(asked, 1)
+	srq, err := r.pd.CreateSRQ(asked, rdma.SRQOptions{})
 	require.NoError(t, err)
 	// The one that is asked is a handle's that knows nothing.
 	unknown, err := r.pd.AdoptSRQ(srq.Raw())
@@ -32,7 +32,7 @@ func TestSiwSharedRing(t *testing.T) {
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.Equal(t, 1<<bits.Len(asked-1)-buffers, accepted) // the next power of two takes it
 	// More buffers than fit: the first flush says so.
-	four, err := r.pd.CreateSRQ(4, 1)
+	four, err := r.pd.CreateSRQ(4, rdma.SRQOptions{})
 	require.NoError(t, err)
 	small, err := r.pd.AdoptSRQ(four.Raw())
 	require.NoError(t, err)
