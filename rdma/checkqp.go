@@ -1,8 +1,6 @@
 package rdma
 
-import (
-	"github.com/goverbs/goverbs/ibv"
-)
+import "github.com/goverbs/goverbs/ibv"
 
 // checkedQP is what is known of a queue pair.
 type checkedQP struct {

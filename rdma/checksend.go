@@ -1,8 +1,6 @@
 package rdma
 
-import (
-	"github.com/goverbs/goverbs/ibv"
-)
+import "github.com/goverbs/goverbs/ibv"
 
 // postAllSends posts a chain, if nothing is wrong with it.
 func (q *checkedQP) postAllSends(c *ibv.SendChain, _, _ uintptr) (int, error) {

@@ -1,8 +1,6 @@
 package rdma
 
-import (
-	"github.com/goverbs/goverbs/ibv"
-)
+import "github.com/goverbs/goverbs/ibv"
 
 // checkedSRQ is what is known of a shared receive queue.
 type checkedSRQ struct {

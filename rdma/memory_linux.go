@@ -1,13 +1,9 @@
 package rdma
 
 import (
-	"cmp"
 	"errors"
-	"fmt"
 	"math"
 	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 	"unsafe"
@@ -30,48 +26,6 @@ func mapMemory(size int, opts RegionOptions) (memory []byte, unmap func() error,
 	}
 	return nil, nil, failure
 }
-
-// pageKinds are the kinds of pages to try, one after the other.
-func pageKinds(size int, opts RegionOptions) []HugePages {
-	kinds := []HugePages{opts.HugePages}
-	switch opts.HugePages {
-	case HugePagesNone, HugePagesTransparent:
-		return kinds
-	case HugePagesAny:
-		kinds = hugePagesFor(size)
-	}
-	if opts.HugePagesOptional {
-		kinds = append(kinds, HugePagesTransparent)
-	}
-	return kinds
-}
-
-// hugePagesFor are the kinds of huge pages that serve memory of a size: those that
-// are no larger, the largest first, and the smallest in any case.
-func hugePagesFor(size int) []HugePages {
-	kinds := hugePages()
-	for len(kinds) > 1 && uint64(kinds[0]) > uint64(size) {
-		kinds = kinds[1:]
-	}
-	return kinds
-}
-
-// hugePages are the kinds that the kernel has pools for, the largest first.
-func hugePages() []HugePages {
-	var kinds []HugePages
-	entries, _ := os.ReadDir(pools) // none, without huge pages
-	for _, e := range entries {
-		var kib uint64
-		if _, err := fmt.Sscanf(e.Name(), "hugepages-%dkB", &kib); err == nil {
-			kinds = append(kinds, HugePages(kib<<10))
-		}
-	}
-	slices.Sort(kinds)
-	slices.Reverse(kinds)
-	return kinds
-}
-
-const pools = "/sys/kernel/mm/hugepages"
 
 // mapping is memory of the kernel's, of whole pages.
 type mapping struct {
@@ -145,52 +99,6 @@ func mapTransparent(size int) (mapping, *memoryFailure) {
 	return m, failure
 }
 
-// transparentSize is the size of transparent huge pages.
-func transparentSize() int {
-	var size int
-	if _, err := fmt.Sscan(readSys("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size"), &size); err != nil || size <= 0 || size&(size-1) != 0 {
-		return os.Getpagesize()
-	}
-	return size
-}
-
-// mapPool maps huge pages of one kind.
-func mapPool(size int, kind HugePages) (mapping, *memoryFailure) {
-	if kind&(kind-1) != 0 || kind > math.MaxInt {
-		return mapping{}, &memoryFailure{unix.EINVAL, fmt.Sprintf("huge pages of %v: the size of pages is a power of two", kind)}
-	}
-	length, ok := roundUp(size, int(kind))
-	if !ok {
-		return mapping{}, noMemory(unix.ENOMEM)
-	}
-	log := 0
-	for kind>>log != 1 {
-		log++
-	}
-	m, err := mapAnonymous(uintptr(length), unix.MAP_HUGETLB|log<<unix.MAP_HUGE_SHIFT)
-	m.huge = kind
-	switch {
-	case err == nil:
-		return m, nil
-	case !slices.Contains(hugePages(), kind):
-		return mapping{}, &memoryFailure{unix.EOPNOTSUPP, fmt.Sprintf("the kernel has no huge pages of %v, only: %v; set HugePagesOptional to do without", kind, hugePages())}
-	case err == unix.ENOMEM:
-		return mapping{}, &memoryFailure{unix.ENOMEM, emptyPool(kind, length/int(kind), poolOf(kind))}
-	}
-	return mapping{}, noMemory(err)
-}
-
-// poolOf is the folder about the pool of a kind of huge pages.
-func poolOf(kind HugePages) string {
-	return filepath.Join(pools, fmt.Sprintf("hugepages-%dkB", kind>>10))
-}
-
-// emptyPool says what to do about a pool without enough pages.
-func emptyPool(kind HugePages, needed int, pool string) string {
-	return fmt.Sprintf("it takes %d huge pages of %v, of which %s are free: have an administrator write a larger number to %s, or to /proc/sys/vm/nr_hugepages for the kind that is the machine's default; or set HugePagesOptional to do without",
-		needed, kind, readSys(filepath.Join(pool, "free_hugepages")), filepath.Join(pool, "nr_hugepages"))
-}
-
 // mapAnonymous maps memory that is private to the process and zero.
 func mapAnonymous(length uintptr, flags int) (mapping, error) {
 	start, err := unix.MmapPtr(-1, 0, nil, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|flags)
@@ -212,59 +120,10 @@ func (m mapping) prepare(opts RegionOptions) *memoryFailure {
 	return nil
 }
 
-// bind has the memory come from a node.
-func (m mapping) bind(node int) *memoryFailure {
-	var nodes [16]uint64 // 1024, as many as any kernel has
-	if node < 0 || node >= len(nodes)*64 {
-		return noNode(unix.EINVAL, node)
-	}
-	nodes[node/64] |= 1 << (node % 64)
-	// Safe: the kernel reads the nodes during the call, and changes no memory. It takes
-	// one off the number of nodes.
-	_, _, errno := unix.Syscall6(unix.SYS_MBIND, uintptr(m.start), m.length, unix.MPOL_BIND,
-		uintptr(unsafe.Pointer(&nodes)), uintptr(len(nodes)*64+1), 0)
-	switch {
-	case errno == 0:
-		return m.populate(node)
-	case errno == unix.ENOSYS && node == 0:
-		return nil // a kernel that knows nothing of nodes is on the only one
-	case errno == unix.EPERM:
-		return &memoryFailure{errno, "this process may not choose NUMA nodes: a container is allowed to with --cap-add SYS_NICE"}
-	}
-	return noNode(errno, node)
-}
-
-func noNode(errno unix.Errno, node int) *memoryFailure {
-	nodes := cmp.Or(readSys("/sys/devices/system/node/has_memory"), "not known to the kernel")
-	return &memoryFailure{errno, fmt.Sprintf("this process cannot have memory of NUMA node %d: the nodes with memory are %s", node, nodes)}
-}
-
-// populate takes huge pages off the node's pool at once: a node without enough of
-// them would be noticed at the first touch otherwise, which would end the process.
-func (m mapping) populate(node int) *memoryFailure {
-	if m.huge == HugePagesNone {
-		return nil
-	}
-	pool := fmt.Sprintf("/sys/devices/system/node/node%d/hugepages/hugepages-%dkB", node, m.huge>>10)
-	hint := emptyPool(m.huge, int(m.length/uintptr(m.huge)), pool) // while none is taken
-	switch err := madvise(m, unix.MADV_POPULATE_WRITE); err {
-	case nil, unix.EINVAL: // a kernel before 5.14 does it when the memory is registered
-		return nil
-	}
-	return &memoryFailure{unix.ENOMEM, hint}
-}
-
 // madvise is unix.Madvise, which wants a slice.
 func madvise(m mapping, advice int) error {
 	// Safe: it is all that is mapped there.
 	return unix.Madvise(unsafe.Slice((*byte)(m.start), m.length), advice)
-}
-
-// NUMANode is the number of the NUMA node that the device is attached to. It is
-// attached to none if the machine has one only, or if there is no hardware.
-func (d *Device) NUMANode() (number int, ok bool) {
-	_, err := fmt.Sscan(readSys(filepath.Join("/sys/class/infiniband", d.Name(), "device/numa_node")), &number)
-	return number, err == nil && number >= 0
 }
 
 // readSys is what a file of the kernel's says, or "".
