@@ -107,6 +107,9 @@ func (ctx *Context) GIDs(port uint32) ([]GIDEntry, error) {
 	if err != nil {
 		return nil, err
 	}
+	if entries, ok := ctx.gidTable(port, &attr); ok {
+		return entries, nil
+	}
 	var entries []GIDEntry
 	for i := range uint32(max(attr.GIDTblLen, 0)) {
 		entry, err := ctx.QueryGIDEntry(port, i)

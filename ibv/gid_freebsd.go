@@ -90,3 +90,6 @@ func (ctx *Context) queryGIDEntry(act action, port, index uint32) (GIDEntry, err
 	}
 	return entry, nil
 }
+
+// gidTable is not to be had on FreeBSD.
+func (ctx *Context) gidTable(uint32, *PortAttr) ([]GIDEntry, bool) { return nil, false }

@@ -4,6 +4,7 @@ package ibv
 
 import (
 	"fmt"
+	"slices"
 	"syscall"
 	"unsafe"
 )
@@ -20,4 +21,19 @@ func (ctx *Context) QueryGIDTable(entries []GIDEntry) (int, error) {
 	})
 	n, err := cQueryGIDTable(ctx, unsafe.SliceData(entries), uint64(len(entries)), 0, uint64(unsafe.Sizeof(GIDEntry{})))
 	return n, act.from(err)
+}
+
+// gidTable is the entries of a port in one call: a table has a thousand, most of them
+// empty, and asking for each takes as many. It is false where that is not to be had.
+func (ctx *Context) gidTable(port uint32, attr *PortAttr) ([]GIDEntry, bool) {
+	device, err := ctx.QueryDevice()
+	if err != nil {
+		return nil, false
+	}
+	entries := make([]GIDEntry, int(device.PhysPortCnt)*int(max(attr.GIDTblLen, 0)))
+	n, err := ctx.QueryGIDTable(entries)
+	if err != nil || n > len(entries) {
+		return nil, false
+	}
+	return slices.DeleteFunc(entries[:n], func(e GIDEntry) bool { return e.PortNum != port }), true
 }
