@@ -74,6 +74,8 @@ func (qp *QP) Connect(ctx context.Context, conn net.Conn, opts ConnectOptions) (
 	}
 	t, invalid := opts.timing()
 	switch {
+	case ctx == nil:
+		return nil, qp.invalidOptions(noContext)
 	case conn == nil:
 		return nil, qp.invalidOptions("conn is nil: a byte stream to the peer is needed")
 	case invalid != "":

@@ -5,6 +5,7 @@ package rdma
 import (
 	"context"
 	"errors"
+	"net"
 	"runtime"
 	"sync"
 	"testing"
@@ -281,7 +282,7 @@ func TestDeviceClosedInEventLoop(t *testing.T) {
 	}
 }
 
-// Without a context nobody waits.
+// Without a context nobody waits, nor connects.
 func TestEventsWithoutContext(t *testing.T) {
 	r := newRig(t)
 	var none context.Context
@@ -289,4 +290,10 @@ func TestEventsWithoutContext(t *testing.T) {
 		require.ErrorIs(t, err, unix.EINVAL)
 		require.ErrorContains(t, err, "the context is nil")
 	}
+	conn, peer := net.Pipe()
+	defer conn.Close()
+	defer peer.Close()
+	_, err := r.end(rdma.QPOptions{}).Connect(none, conn, rdma.ConnectOptions{})
+	require.ErrorIs(t, err, unix.EINVAL)
+	require.ErrorContains(t, err, "the context is nil")
 }
