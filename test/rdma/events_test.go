@@ -90,21 +90,22 @@ func TestEventsOfAdopted(t *testing.T) {
 	const number = 1 // which a handle of the device's may have as well
 	raw, err := r.dev.Raw().CreateCQWithChannel(1, number, nil, 0)
 	require.NoError(t, err)
-	overrun := func(cq *rdma.CQ) {
+	overrun := func(cq *rdma.CQ) *flusher {
 		f := r.flusher(cq)
-		for range int(raw.CQE) + 2 {
+		for range int(raw.CQE) + 6 {
 			f.complete(0)
 		}
-		require.NoError(t, f.qp.Close())
+		return f
 	}
 	cq, err := r.dev.AdoptCQ(raw, rdma.CQOptions{})
 	require.NoError(t, err)
-	overrun(cq)
+	f := overrun(cq)
 	r.eventOf(ibv.EventCQErr, func(event rdma.Event) bool {
 		require.Same(t, cq, event.CQ)
 		return false
 	})
-	overrun(cq)
+	require.NoError(t, f.qp.Close()) // not before: completions take a moment
+	require.NoError(t, overrun(cq).qp.Close())
 	require.NoError(t, cq.Close())
 	r.eventOf(ibv.EventCQErr, func(event rdma.Event) bool {
 		require.Nil(t, event.CQ)
