@@ -81,6 +81,12 @@ func streams(t *testing.T, tcp bool) (net.Conn, *os.File) {
 	return conn, file
 }
 
+// netConn is a stream's other end in this process.
+func netConn(file *os.File) (net.Conn, error) {
+	defer file.Close()
+	return net.FileConn(file)
+}
+
 // errPeerGone is that the stream has ended: the peer's process has.
 var errPeerGone = errors.New("the peer's end of the stream is closed")
 

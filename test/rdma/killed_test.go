@@ -208,10 +208,8 @@ func doomed(t *testing.T, role string) {
 	if d.Stage == "is-there" {
 		die()
 	}
-	file := os.NewFile(3, "stream")
-	stream, err := net.FileConn(file)
+	stream, err := netConn(os.NewFile(3, "stream"))
 	require.NoError(t, err)
-	require.NoError(t, file.Close())
 	conn := &fuse{Conn: stream, reads: -1, writes: -1, burn: die}
 	switch d.Stage {
 	case "has-written":
