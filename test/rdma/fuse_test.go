@@ -1,4 +1,4 @@
-//go:build device
+//go:build device && linux
 
 package rdma
 

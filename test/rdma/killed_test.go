@@ -108,6 +108,7 @@ func (s *survivor) run(round int) time.Duration {
 	cmd.Stdout, cmd.Stderr = &output, &output
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	require.NoError(t, cmd.Start())
+	defer cmd.Process.Kill() // if the test fails
 	require.NoError(t, file.Close())
 	connected := make(chan struct{})
 	died := make(chan time.Time, 1)
@@ -128,17 +129,17 @@ func (s *survivor) run(round int) time.Duration {
 	require.NoError(t, err)
 	failure := soon(t, fmt.Sprintf("the exchange in which the peer %+v", s), func() error { return s.talk(talker, conn, connected) })
 	end := time.Now()
+	s.judge(failure)
 	select {
 	case <-connected:
 	default:
 		close(connected)
 	}
-	died0 := soon(t, "the peer", func() time.Time { return <-died })
+	diedAt := soon(t, fmt.Sprintf("the peer (%+v, and the survivor got: %v)", s.death, failure), func() time.Time { return <-died })
 	require.False(t, cmd.ProcessState.Success())
 	require.Equal(t, syscall.SIGKILL, cmd.ProcessState.Sys().(syscall.WaitStatus).Signal(), "%+v: %s", s.death, output.String())
-	s.judge(failure)
 	require.NoError(t, soon(t, "Close", func() error { return talker.close(true) }))
-	return end.Sub(died0)
+	return end.Sub(diedAt)
 }
 
 // talk connects, and exchanges messages until there is an error.
@@ -210,6 +211,7 @@ func doomed(t *testing.T, role string) {
 	}
 	stream, err := netConn(os.NewFile(3, "stream"))
 	require.NoError(t, err)
+	defer stream.Close() // and the collector does not before
 	conn := &fuse{Conn: stream, reads: -1, writes: -1, burn: die}
 	switch d.Stage {
 	case "has-written":

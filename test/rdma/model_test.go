@@ -237,7 +237,8 @@ func process(t *testing.T) (goroutines, files, kilobytes int) {
 // Every answer is the model's, and the kernel has what the model has. In the end it
 // has nothing, and the process has what it had when it was a third as far.
 func TestModel(t *testing.T) {
-	const seed, objects = 3, 10_000
+	const seed, each = 3, 666 // objects of a round
+	objects := effort(t, 10_000)
 	rdma.NoLeaks(t)
 	base := kernelHas(t, deviceName)
 	c := &crowd{random: rand.New(rand.NewPCG(seed, 0)), memory: make([]byte, 4096)}
@@ -275,7 +276,7 @@ func TestModel(t *testing.T) {
 		gid, err := dev.Object.(*rdma.Device).Raw().BestGID(1)
 		require.NoError(t, err)
 		c.gid = gid
-		for step := 0; len(c.all) < objects/15; step++ {
+		for step := 0; len(c.all) < each; step++ {
 			if step%500 == 499 {
 				compare()
 			}

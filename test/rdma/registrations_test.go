@@ -24,7 +24,8 @@ import (
 func TestRegistrations(t *testing.T) {
 	for _, name := range []string{deviceName, "siw0"} {
 		t.Run(name, func(t *testing.T) {
-			const rounds, registrations = 10, 10_000
+			const rounds = 10
+			registrations := effort(t, 10_000)
 			r := newRigOn(t, name)
 			memory := make([]byte, 1<<16)
 			var before footprint
