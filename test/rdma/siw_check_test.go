@@ -1,4 +1,4 @@
-//go:build device && siw
+//go:build siw && device && linux
 
 package rdma
 
