@@ -11,8 +11,18 @@ type DeviceInfo struct {
 	Transport ibv.TransportType
 }
 
-// String is the name and the transport.
-func (d DeviceInfo) String() string { return d.Name + " (" + d.Transport.String() + ")" }
+// String is the name and what the device speaks, such as rxe0 (InfiniBand or RoCE):
+// which of the two is up to each port.
+func (d DeviceInfo) String() string {
+	speaks := d.Transport.String()
+	switch d.Transport {
+	case ibv.TransportIB:
+		speaks = "InfiniBand or RoCE"
+	case ibv.TransportIWARP:
+		speaks = "iWARP"
+	}
+	return d.Name + " (" + speaks + ")"
+}
 
 // Devices lists the RDMA devices of the machine that programs can use. An empty
 // list is no error; [Open] says what is in the way of a device that is not there.
