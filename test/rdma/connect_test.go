@@ -169,17 +169,6 @@ func TestCreateQPOnAWrongPort(t *testing.T) {
 	require.NoError(t, cq.Close(), "nothing uses it")
 }
 
-// On iWARP, the error names who connects there.
-func TestConnectOnIWARP(t *testing.T) {
-	r := newRigOn(t, "siw0")
-	e := r.end(rdma.QPOptions{})
-	conn, _ := net.Pipe()
-	defer conn.Close()
-	_, err := e.Connect(t.Context(), conn, rdma.ConnectOptions{})
-	require.ErrorIs(t, err, errors.ErrUnsupported)
-	require.ErrorContains(t, err, "librdmacm")
-}
-
 // Two processes connect over a socket and send to each other. Then one is killed,
 // and the other notices by the defaults.
 func TestConnectTwoProcesses(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // Regions come and go, and leave nothing: here 200,000, half of them on each device,
 // of which up to 200 are open at a time.
 func TestRegistrations(t *testing.T) {
-	for _, name := range []string{deviceName, "siw0"} {
+	for _, name := range []string{deviceName, siwName} {
 		t.Run(name, func(t *testing.T) {
 			const rounds = 10
 			registrations := effort(t, 10_000)
