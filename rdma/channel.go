@@ -97,7 +97,7 @@ type channel struct {
 	adopted map[*ibv.CQ]*waiters // those whose context is somebody else's
 }
 
-// eventSource is what a channel needs of C. A [ibv.CompChannel] is one, by source.
+// eventSource is what a channel needs of C. That of C's channel is source.
 type eventSource interface {
 	// get gets the next event, of a queue with a number as its context. The error is
 	// syscall.EAGAIN if there is none now.
@@ -105,14 +105,6 @@ type eventSource interface {
 	// ack acknowledges n events of the queue.
 	ack(cq *ibv.CQ, n uint32)
 }
-
-// source is C's channel.
-type source struct{ raw *ibv.CompChannel }
-
-func (s source) get() (*ibv.CQ, uintptr, error) { return s.raw.GetCQEvent() }
-
-// There is no error where an event was got: it says that C has no such function.
-func (s source) ack(cq *ibv.CQ, n uint32) { _ = cq.AckEvents(n) }
 
 // createChannel makes C's channel and reads it.
 func createChannel(ctx *ibv.Context, device string) (*channel, error) {
@@ -132,11 +124,15 @@ func readChannel(raw *ibv.CompChannel, device string) (*channel, error) {
 	if err := raw.SetNonblock(true); err != nil {
 		return nil, err
 	}
+	events, err := sourceOf(raw)
+	if err != nil {
+		return nil, err
+	}
 	file, err := watch(raw.FD, "completion channel of "+device)
 	if err != nil {
 		return nil, err
 	}
-	return readEvents(raw, file, source{raw}), nil
+	return readEvents(raw, file, events), nil
 }
 
 // readEvents begins to read events of the source whenever the file is readable.

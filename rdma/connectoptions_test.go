@@ -1,7 +1,6 @@
 package rdma
 
 import (
-	"math"
 	"testing"
 	"time"
 
@@ -41,7 +40,7 @@ func TestConnectTiming(t *testing.T) {
 		_, invalid := opts.timing()
 		require.Contains(t, invalid, text)
 	}
-	for _, opts := range []ConnectOptions{{AckTimeout: -1}, {RNRTimer: -1}, {AckTimeout: math.MaxInt64}, {RNRTimer: math.MaxInt64}} {
+	for _, opts := range []ConnectOptions{{AckTimeout: -1}, {RNRTimer: -1}} {
 		_, invalid := opts.timing()
 		require.NotEmpty(t, invalid)
 	}
