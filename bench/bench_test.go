@@ -25,6 +25,8 @@ func BenchmarkRing(b *testing.B)         { benchmark(b, subject.Ring) }
 func BenchmarkBatch(b *testing.B)        { benchmark(b, subject.Batch) }
 func BenchmarkBatchAborted(b *testing.B) { benchmark(b, subject.BatchAborted) }
 func BenchmarkExtendedPoll(b *testing.B) { benchmark(b, subject.ExtendedPoll) }
+func BenchmarkWakeUp(b *testing.B)       { benchmark(b, subject.WakeUp) }
+func BenchmarkWakeUpIdle(b *testing.B)   { benchmark(b, subject.WakeUpIdle) }
 
 // Messages need a device: -args -device rxe0.
 func BenchmarkPingPongRC(b *testing.B)    { benchmark(b, subject.PingPongRC) }

@@ -46,6 +46,9 @@ type Device interface {
 	// rounds of so many messages of size bytes, a multiple of 8. It is nil where
 	// there can be none. Close closes it.
 	Pair(typ ibv.QPType, messages, size int) (*Pair, error)
+	// Wakers makes two connected queue pairs that wake each other: with handles to wait
+	// with, or for C. Close closes them.
+	Wakers(handles bool) (*Wakers, error)
 	// Endless is for loops that never end by themselves.
 	Endless() (*Endless, error)
 

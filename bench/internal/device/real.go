@@ -34,7 +34,9 @@ type real struct {
 	// extended is made when it is asked for.
 	extended *extended
 	// pairs are those that were asked for.
-	pairs   []*Pair
+	pairs []*Pair
+	// wakers are those, too.
+	wakers  []*Wakers
 	fill    *ibv.RecvChain
 	handles *Handles
 	wcs     []ibv.WC
@@ -240,6 +242,9 @@ func (d *real) poll(cq *ibv.CQ, n int) error {
 // Close closes what there is.
 func (d *real) Close() error {
 	errs := []error{d.handles.close(), d.ring.close(), d.loop.close(), d.extended.close()}
+	for _, w := range d.wakers {
+		errs = append(errs, w.close())
+	}
 	for _, p := range d.pairs {
 		errs = append(errs, p.A.close(), p.B.close())
 	}

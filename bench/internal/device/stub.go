@@ -1,6 +1,7 @@
 package device
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/goverbs/goverbs/bench/internal/stub"
@@ -19,6 +20,7 @@ const StubName = "stub"
 type Stub struct {
 	*stub.Provider
 	endless *stub.Provider
+	wakers  []*Wakers
 }
 
 func newStub() (*Stub, error) {
@@ -113,5 +115,9 @@ func (s *Stub) Close() error {
 		s.endless.Close()
 	}
 	s.Provider.Close()
-	return nil
+	var errs []error
+	for _, w := range s.wakers {
+		errs = append(errs, w.close())
+	}
+	return errors.Join(errs...)
 }

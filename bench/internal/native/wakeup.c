@@ -2,7 +2,8 @@
 
 #include <dlfcn.h>
 #include <pthread.h>
-#include <time.h>
+
+#include "ticks.h"
 
 /* The library's functions: the benchmark does not link it, because it runs without too. */
 static int (*get_cq_event)(struct ibv_comp_channel *, struct ibv_cq **, void **);
@@ -90,25 +91,34 @@ failed:
 	return NULL;
 }
 
-int64_t wake_up(struct waker a, struct waker b, long n)
+struct calls wake_up(struct waker a, struct waker b, long n)
 {
-	struct side sides[2] = {{a, n, 1, 0}, {b, n, 0, 0}};
-	struct timespec start, end;
+	struct side sides[2] = {{a, n / 2, 1, 0}, {b, n / 2, 0, 0}};
+	struct calls c = {0, 0};
 	pthread_t thread;
+	int64_t start;
 
-	if (find_functions())
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		if (post_recv(&sides[i].w) || ibv_req_notify_cq(sides[i].w.recv_cq, 0))
-			return -1;
-	}
+	if (find_functions() || ibv_req_notify_cq(a.recv_cq, 0) || ibv_req_notify_cq(b.recv_cq, 0))
+		return c;
 	if (pthread_create(&thread, NULL, run, &sides[1]))
-		return -1;
-	clock_gettime(CLOCK_MONOTONIC, &start);
+		return c;
+	start = ticks();
 	run(&sides[0]);
 	pthread_join(thread, NULL);
-	clock_gettime(CLOCK_MONOTONIC, &end);
-	if (sides[0].failed || sides[1].failed)
-		return -1;
-	return (end.tv_sec - start.tv_sec) * 1000000000LL + end.tv_nsec - start.tv_nsec;
+	c.ticks = ticks() - start;
+	if (!sides[0].failed && !sides[1].failed)
+		c.good = n;
+	return c;
+}
+
+long wait_idle(struct waker w, const int64_t *stamp, int64_t *latencies, long n)
+{
+	if (find_functions() || ibv_req_notify_cq(w.recv_cq, 0))
+		return 0;
+	for (long i = 0; i < n; i++) {
+		if (wait_for(&w))
+			return i;
+		latencies[i] = ticks() - *stamp;
+	}
+	return n;
 }

@@ -2,16 +2,20 @@
 #ifndef WAKEUP_H
 #define WAKEUP_H
 
-#include <infiniband/verbs.h>
+#include "loops.h"
 
-/* One end: its receives have a completion channel that blocks, its sends are polled. */
+/* One end: its receives have a completion channel of their own that blocks, its sends are polled. */
 struct waker {
 	struct ibv_qp *qp;
 	struct ibv_cq *send_cq, *recv_cq;
 };
 
-/* Sends a message from a to b and back n times, each end on a thread of its own, which waits in ibv_get_cq_event.
- * Returns the nanoseconds that it took, or -1. */
-int64_t wake_up(struct waker a, struct waker b, long n);
+/* Has the ends wake each other, n times together, by messages from a to b and back: each on a thread of its own, which waits
+ * in ibv_get_cq_event. A receive is posted at each. */
+struct calls wake_up(struct waker a, struct waker b, long n);
+
+/* Waits n times for a completion that the stub has come. stamp has the ticks at which it did; how long the wake-up took is put
+ * into latencies. Returns how many came. */
+long wait_idle(struct waker w, const int64_t *stamp, int64_t *latencies, long n);
 
 #endif

@@ -40,6 +40,7 @@ func (s *Samples) Write(w io.Writer, plot string) error {
 			s.writeTable(w, device, t.op, t.title, t.note)
 		}
 		s.writeTraffic(w, device)
+		s.writeWakeUps(w, device)
 		s.writePreemption(w, device)
 	}
 	fmt.Fprintf(w, "\n## Method\n\n%s", method)

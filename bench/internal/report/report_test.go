@@ -53,6 +53,12 @@ BenchmarkSlice/impl=post/procs=1	50	20000000 ns/op	20100000 worst-ns/op
 BenchmarkStop/impl=poll/procs=2	400	40960.00 ns/op	5572864 worst-ns/op
 BenchmarkSlice/impl=poll/procs=1	50	20000000 ns/op	20100000 worst-ns/op
 builds-timed-by: thread CPU clock, whose steps are 331ns
+BenchmarkWakeUp/impl=c/wr=1	96	3000 ns/op	0 allocs/op
+BenchmarkWakeUp/impl=rdma/wr=1	96	2500 ns/op	0 allocs/op
+BenchmarkWakeUpIdle/impl=c/wr=1	35	4000 ns/op	0 allocs/op
+BenchmarkWakeUpIdle/impl=rdma/wr=1	35	16000 ns/op	0 allocs/op
+BenchmarkWakeUpIdle/impl=c/wr=1	35	8000 ns/op	0 allocs/op
+BenchmarkWakeUpIdle/impl=rdma/wr=1	35	28000 ns/op	0 allocs/op
 BenchmarkBuild/impl=goverbs/wr=1000000	100	6.00 ns/op
 BenchmarkBuild/impl=memory-fill/wr=1000000	100	3.00 ns/op
 `
@@ -83,6 +89,8 @@ func TestWrite(t *testing.T) {
 		"| ping-pong, RC | 64 | 3 | 2000 | | 1.010 (1.010 to 1.050) | 1.050 (1.030 to 1.050) |\n",
 		"| ping-pong, RC, 64 bytes, by chains, times C | ≤ 1.02 | 1.01 | met |\n",
 		"| ping-pong, RC, 64 bytes, by rings, times C | ≤ 1.03 | 1.05 | **missed** |\n",
+		"| two ends wake each other | 1 | 3 µs | 2.5 µs | -0.50 µs | -0.50 and -0.50 µs | met |\n",
+		"| a completion comes when all is quiet | 2 | 6 µs | 22 µs | 16.00 µs | 12.00 and 20.00 µs | **missed** |\n",
 		"| nothing: it has ended | 448 ns | 1.57 ms | 139 ns | 2.56 µs |  |\n",
 		"| counts | 41 µs | 1.57 ms | 12 ms | 20 ms |  |\n",
 		"| posts | 41 µs (1) | 2.57 ms (1.64) | 20 ms (1.67) | 20.1 ms (1) | met |\n",

@@ -30,6 +30,9 @@ const (
 	PingPongUD    = "PingPongUD"
 	MessageRateRC = "MessageRateRC"
 	MessageRateUD = "MessageRateUD"
+
+	WakeUp     = "WakeUp"     // two that wait wake each other by messages
+	WakeUpIdle = "WakeUpIdle" // one waits for completions that seldom come
 )
 
 // Implementations, in the order of reports.
@@ -173,6 +176,14 @@ func Of(d device.Device, op string, length int) ([]*Subject, error) {
 		if !portable { // there, only what concerns posts and polls is told
 			all, err = traffic(d, op, length)
 		}
+	case WakeUp:
+		if !portable {
+			all, err = wakeUp(d)
+		}
+	case WakeUpIdle:
+		if !portable {
+			all, err = wakeUpIdle(d)
+		}
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s of %d: %w", op, length, err)
@@ -195,7 +206,7 @@ func Of(d device.Device, op string, length int) ([]*Subject, error) {
 // messages in bytes.
 func Lengths(op string) []int {
 	switch op {
-	case PostRecvFull, PollEmpty:
+	case PostRecvFull, PollEmpty, WakeUp, WakeUpIdle:
 		return []int{1}
 	case Ring, Batch, BatchAborted, ExtendedPoll:
 		return []int{1, 4, 16, 64} // a ring takes no more at a time, and old Soft-RoCE has little room for sends
@@ -207,7 +218,7 @@ func Lengths(op string) []int {
 
 // Operations is all of them.
 func Operations() []string {
-	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, Batch, BatchAborted, ExtendedPoll, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD}
+	return []string{PostRecv, PostSRQRecv, PostSend, PostRecvFull, PollEmpty, Poll, Ring, Batch, BatchAborted, ExtendedPoll, PingPongRC, PingPongUD, MessageRateRC, MessageRateUD, WakeUp, WakeUpIdle}
 }
 
 // Paired reports whether an operation takes so long, and differs so much from one
