@@ -21,12 +21,12 @@ type SendRingOptions struct {
 	SignalEvery int
 }
 
-// NewSendRing makes a ring for the sends of a queue pair, which must have been made
-// without SignalAll. The work requests that it takes at most, and their entries, are
-// the queue pair's Cap. The send completion queue must have room for all, for when
-// something fails, all of them complete; and for what else completes there. A ring
-// does not outlive a reset of its queue pair. The caller closes it, before the queue
-// pair or after it.
+// NewSendRing makes a ring for the sends of a queue pair. The work requests that it
+// takes at most, and their entries, are the queue pair's Cap. The send completion
+// queue must have room for all, for when something fails, all of them complete; and
+// for what else completes there. On a queue pair that was made with SignalAll each
+// completes, so that the ring spares nothing. A ring does not outlive a reset of its
+// queue pair. The caller closes it, before the queue pair or after it.
 func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	const op = "make a send ring on"
 	if err := qp.lifetime().check(op); err != nil {
@@ -55,8 +55,6 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 		return nil, failed(syscall.ENOMEM, "%d work requests are asked for, the send queue has room for %d", n, qp.cap.MaxSendWR)
 	case maxSGE > int(qp.cap.MaxSendSGE):
 		return nil, failed(syscall.EINVAL, "%d scatter/gather entries each are asked for, its work requests have at most %d", maxSGE, qp.cap.MaxSendSGE)
-	case qp.signalAll:
-		return nil, failed(syscall.EINVAL, "it was made with SignalAll")
 	case n > room:
 		return nil, failed(syscall.ENOMEM, "the completion queue has room for %d", room)
 	}

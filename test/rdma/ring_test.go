@@ -141,6 +141,36 @@ func TestSendRingNeverFillsUpForGood(t *testing.T) {
 	require.ErrorIs(t, err, syscall.EINVAL)
 }
 
+// Where all work requests complete, a ring takes each as one of its own.
+func TestSendRingWhereAllIsSignalled(t *testing.T) {
+	const n, sends = 8, 100
+	r := newRig(t)
+	from := r.region(8)
+	to, err := r.region(8).Remote(0, 8)
+	require.NoError(t, err)
+	opts := room(n, 1)
+	opts.SignalAll = true
+	sender, receiver := r.end(opts), r.end(room(1, 1))
+	r.connect(sender.QP, receiver.QP)
+	ring, err := rdma.NewSendRing(sender.QP, rdma.SendRingOptions{Requests: n, SignalEvery: n})
+	require.NoError(t, err)
+	ctx, cancel := waiting(t)
+	defer cancel()
+	for added, done := 0, 0; done < sends; {
+		for added < sends && ring.Outstanding() < n {
+			_, err := ring.AddRDMA(ibv.WRRDMAWrite, 0, to, from.SGE(0, 8))
+			require.NoError(t, err)
+			added++
+		}
+		require.NoError(t, ring.Post())
+		k, err := ring.Wait(ctx)
+		require.NoError(t, err)
+		done += k
+		require.Equal(t, added-done, ring.Outstanding())
+	}
+	r.quiet(sender.send, 50*time.Millisecond)
+}
+
 func TestRingLargerThanTheQueue(t *testing.T) {
 	r := newRig(t)
 	qp := r.end(room(1, 4))
