@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+	"syscall"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -43,7 +44,7 @@ type QP struct {
 //
 // C: ibv_create_qp(3), ibv_modify_qp(3)
 func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
-	l, err := begin("queue pair", qpParents(pd, opts.SendCQ, opts.RecvCQ, opts.SRQ)...)
+	l, err := begin("queue pair", opts.parents(pd)...)
 	if err != nil {
 		return nil, err
 	}
@@ -81,37 +82,31 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 }
 
 // AdoptQP makes a handle of a queue pair in the protection domain that something
-// else has made, and that it closes, after the handle. The queues are its own, as
-// far as there are handles of them; nil ones are not closed for it.
-func (pd *PD) AdoptQP(raw *ibv.QP, sendCQ, recvCQ *CQ, srq *SRQ) (*QP, error) {
-	l, err := beginAdopted("queue pair", raw, func(raw *ibv.QP) *ibv.Context { return raw.Context }, qpParents(pd, sendCQ, recvCQ, srq)...)
+// else has made, and that it closes, after the handle. Of the options, SendCQ, RecvCQ
+// and SRQ are the queue pair's own, as far as there are handles of them; the others
+// do nothing. Rings need the completion queue.
+func (pd *PD) AdoptQP(raw *ibv.QP, opts QPOptions) (*QP, error) {
+	l, err := beginAdopted("queue pair", raw, func(raw *ibv.QP) *ibv.Context { return raw.Context }, opts.parents(pd)...)
 	if err != nil {
 		return nil, err
 	}
-	_, made, err := raw.Query(ibv.QPAttrMaskCap)
+	var made ibv.QPInitAttr
+	if foreign := opts.foreign(raw); foreign != "" {
+		err = l.failed("adopt", syscall.EINVAL, "it has another "+foreign+" than the options")
+	} else {
+		_, made, err = raw.Query(ibv.QPAttrMaskCap)
+	}
 	if err != nil {
 		l.abandon()
 		return nil, err
 	}
-	qp := &QP{raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: sendCQ, recvCQ: recvCQ, srq: srq, cap: made.Cap, signalAll: made.SQSigAll != 0}
+	qp := &QP{
+		raw: raw, typ: raw.QPType, l: l, pd: pd, sendCQ: opts.SendCQ, recvCQ: opts.RecvCQ, srq: opts.SRQ,
+		cap: made.Cap, signalAll: made.SQSigAll != 0,
+	}
 	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
 	qp.begin(nil)
 	return qp, nil
-}
-
-// qpParents is what a queue pair needs, without nil in disguise.
-func qpParents(pd *PD, sendCQ, recvCQ *CQ, srq *SRQ) []Object {
-	parents := []Object{pd}
-	if sendCQ != nil {
-		parents = append(parents, sendCQ)
-	}
-	if recvCQ != nil && recvCQ != sendCQ {
-		parents = append(parents, recvCQ)
-	}
-	if srq != nil {
-		parents = append(parents, srq)
-	}
-	return parents
 }
 
 // begin binds the hot calls, and begins the lifetime.

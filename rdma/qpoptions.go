@@ -40,6 +40,34 @@ type QPOptions struct {
 	Reset bool
 }
 
+// parents is what the queue pair needs, without nil in disguise.
+func (opts *QPOptions) parents(pd *PD) []Object {
+	parents := []Object{pd}
+	if opts.SendCQ != nil {
+		parents = append(parents, opts.SendCQ)
+	}
+	if opts.RecvCQ != nil {
+		parents = append(parents, opts.RecvCQ)
+	}
+	if opts.SRQ != nil {
+		parents = append(parents, opts.SRQ)
+	}
+	return parents
+}
+
+// foreign names what of the options is not the queue pair's, or is "".
+func (opts *QPOptions) foreign(raw *ibv.QP) string {
+	switch {
+	case opts.SendCQ != nil && opts.SendCQ.raw != raw.SendCQ:
+		return "SendCQ"
+	case opts.RecvCQ != nil && opts.RecvCQ.raw != raw.RecvCQ:
+		return "RecvCQ"
+	case opts.SRQ != nil && opts.SRQ.raw != raw.SRQ:
+		return "SRQ"
+	}
+	return ""
+}
+
 // attr is C's form of the options.
 func (opts *QPOptions) attr() ibv.QPInitAttr {
 	attr := ibv.QPInitAttr{QPType: cmp.Or(opts.Type, ibv.QPTRC), Cap: ibv.QPCap{

@@ -26,3 +26,23 @@ func TestQPOptions(t *testing.T) {
 		require.Equal(t, want, opts.attr().Cap)
 	}
 }
+
+// Handles of other queues than the queue pair's own would poll those, and outlive
+// nothing.
+func TestForeignQueues(t *testing.T) {
+	queue := func() *CQ { return &CQ{raw: new(ibv.CQ)} }
+	send, recv, srq := queue(), queue(), &SRQ{raw: new(ibv.SRQ)}
+	raw := &ibv.QP{SendCQ: send.raw, RecvCQ: recv.raw, SRQ: srq.raw}
+	for _, c := range []struct {
+		opts    QPOptions
+		foreign string
+	}{
+		{QPOptions{}, ""},
+		{QPOptions{SendCQ: send, RecvCQ: recv, SRQ: srq}, ""},
+		{QPOptions{SendCQ: recv, RecvCQ: recv}, "SendCQ"},
+		{QPOptions{SendCQ: send, RecvCQ: queue()}, "RecvCQ"},
+		{QPOptions{SRQ: &SRQ{raw: new(ibv.SRQ)}}, "SRQ"},
+	} {
+		require.Equal(t, c.foreign, c.opts.foreign(raw))
+	}
+}

@@ -72,13 +72,16 @@ func (p *provider) adopt() {
 	require.NoError(p.T, err)
 	p.cq, err = p.dev.AdoptCQ(p.CQ, rdma.CQOptions{})
 	require.NoError(p.T, err)
-	p.sendCQ, err = p.dev.AdoptCQ(p.SendCQ, rdma.CQOptions{})
-	require.NoError(p.T, err)
+	p.sendCQ = p.cq
+	if p.QP.SendCQ != p.CQ {
+		p.sendCQ, err = p.dev.AdoptCQ(p.SendCQ, rdma.CQOptions{})
+		require.NoError(p.T, err)
+	}
 	p.srq, err = p.pd.AdoptSRQ(p.SRQ)
 	require.NoError(p.T, err)
-	p.qp, err = p.pd.AdoptQP(p.QP, p.sendCQ, p.cq, nil)
+	p.qp, err = p.pd.AdoptQP(p.QP, rdma.QPOptions{SendCQ: p.sendCQ, RecvCQ: p.cq})
 	require.NoError(p.T, err)
-	p.srqQP, err = p.pd.AdoptQP(p.SRQQP, p.sendCQ, p.cq, p.srq)
+	p.srqQP, err = p.pd.AdoptQP(p.SRQQP, rdma.QPOptions{SendCQ: p.sendCQ, RecvCQ: p.cq, SRQ: p.srq})
 	require.NoError(p.T, err)
 }
 

@@ -136,7 +136,7 @@ func (e *end) adopt() {
 	require.NoError(e.t, err)
 	e.polled, err = dev.AdoptCQ(e.cq, rdma.CQOptions{})
 	require.NoError(e.t, err)
-	e.qp, err = pd.AdoptQP(e.id.QP, e.polled, e.polled, nil)
+	e.qp, err = pd.AdoptQP(e.id.QP, rdma.QPOptions{SendCQ: e.polled, RecvCQ: e.polled})
 	require.NoError(e.t, err)
 }
 

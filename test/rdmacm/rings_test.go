@@ -120,7 +120,7 @@ func (e *ringEnd) equip(id *rdmacm.CmID, queues queues) {
 		})
 	}, e.pd, e.send, e.recv)
 	require.NoError(t, err)
-	e.qp, err = e.pd.AdoptQP(id.QP, e.send, e.recv, nil)
+	e.qp, err = e.pd.AdoptQP(id.QP, rdma.QPOptions{SendCQ: e.send, RecvCQ: e.recv})
 	require.NoError(t, err)
 	e.recvs, err = rdma.NewRecvRing(e.qp, rdma.RecvRingOptions{Buffers: buffers, Size: length})
 	require.NoError(t, err)

@@ -112,7 +112,7 @@ func (e *extended) open(d *real) (err error) {
 		}
 	}
 	e.Handles = &ExtendedHandles{}
-	if e.Handles.QP, err = d.domain.AdoptQP(e.loop, nil, nil, nil); err != nil {
+	if e.Handles.QP, err = d.domain.AdoptQP(e.loop, rdma.QPOptions{}); err != nil {
 		return err
 	}
 	if e.Handles.CQ, err = d.dev.AdoptCQ(e.filledCQ, rdma.CQOptions{Fields: ExtendedFields}); err != nil {

@@ -25,7 +25,7 @@ func (d *real) adopt() (h *Handles, err error) {
 	if h.SRQ, err = d.domain.AdoptSRQ(d.srq); err != nil {
 		return h, err
 	}
-	h.QP, err = d.domain.AdoptQP(d.qp, h.CQ, h.CQ, nil)
+	h.QP, err = d.domain.AdoptQP(d.qp, rdma.QPOptions{SendCQ: h.CQ, RecvCQ: h.CQ})
 	return h, err
 }
 

@@ -149,7 +149,7 @@ func (d *real) open(e *End, typ ibv.QPType, messages int) (err error) {
 	if err != nil {
 		return err
 	}
-	e.Handle, err = d.domain.AdoptQP(e.QP, sends, recvs, nil)
+	e.Handle, err = d.domain.AdoptQP(e.QP, rdma.QPOptions{SendCQ: sends, RecvCQ: recvs})
 	return err
 }
 

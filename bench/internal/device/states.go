@@ -10,7 +10,7 @@ import (
 const psn = 1
 
 // handle is rdma's of a queue pair, which knows the states. It ends with the device.
-func (d *real) handle(qp *ibv.QP) (*rdma.QP, error) { return d.domain.AdoptQP(qp, nil, nil, nil) }
+func (d *real) handle(qp *ibv.QP) (*rdma.QP, error) { return d.domain.AdoptQP(qp, rdma.QPOptions{}) }
 
 // connectRC brings an RC queue pair to RTS, where its peer is the queue pair of the
 // device with that number, which may do so much.

@@ -376,7 +376,7 @@ void provider_type(struct provider *p, int type) { p->qp.qp_type = p->srq_qp.qp_
 void provider_state(struct provider *p, int state) { p->qp.state = p->srq_qp.state = (enum ibv_qp_state)state; }
 
 /* Makes one completion queue that of both directions. */
-void provider_share_cq(struct provider *p) { p->qp.send_cq = p->qp.recv_cq; }
+void provider_share_cq(struct provider *p) { p->srq_qp.send_cq = p->qp.send_cq = p->qp.recv_cq; }
 
 /* Lets a verb of the old library fail; 0 is none. */
 void provider_refuse(struct provider *p, int verb, int refusal)
