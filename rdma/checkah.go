@@ -18,6 +18,7 @@ func checkAH(l, pd *life, raw *ibv.AH, destroy func() error) func() error {
 	if destroy == nil {
 		l.expose()
 	}
+	// Safe: an address is compared with others, and not followed.
 	ah, address := &checkedAH{l, pd}, uintptr(unsafe.Pointer(raw))
 	open := func() {
 		checks.Lock()

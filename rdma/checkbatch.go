@@ -33,7 +33,7 @@ func (q *checkedQP) bindBatch(qp *QP) {
 			requests[i] = request{
 				index: first + i, wrID: e.WRID, opcode: e.Opcode, flags: e.Flags, sges: e.SGEs,
 				inline: e.Flags&ibv.SendInline != 0, inlined: e.Inline,
-				// An address is compared with others, and not followed.
+				// Safe: an address is compared with others, and not followed.
 				ah: uintptr(unsafe.Pointer(e.AH)), remoteQPN: e.RemoteQPN,
 			}
 		}

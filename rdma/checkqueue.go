@@ -33,6 +33,7 @@ type work struct {
 	what      string
 	signalled bool
 	writes    bool // to its buffers
+	atomic    bool // what it writes is the result of an atomic operation
 	fenced    bool
 	seq       uint64
 	at        stack // what posted it
@@ -72,6 +73,9 @@ func (q *checkedQueue) completesOn(cq *CQ) *checkedCQ {
 func (w *work) minds(other *work) bool {
 	if !other.queue.certain() {
 		return false
+	}
+	if w.atomic && other.atomic {
+		return false // one buffer may be for all results, which nobody wants then
 	}
 	if w.queue != other.queue || !w.queue.send {
 		return true

@@ -18,8 +18,8 @@ type checkedRegion struct {
 	plain  bool // start and length are addresses of the process, and access is known
 }
 
-// checkRegion has checked mode know of a region that is about to live, and what is under
-// it, which is nil where that is somebody else's. It returns what destroys the
+// checkRegion has checked mode know of a region that is about to live, and what is
+// under it, which is nil where that is somebody else's. It returns what destroys the
 // region.
 func checkRegion(l, pd *life, raw *ibv.MR, under *registration, destroy func() error) func() error {
 	if !checked {

@@ -144,6 +144,7 @@ func (q *checkedQP) workOf(r *request) *work {
 		what:      "send",
 		signalled: q.signalAll || r.flags&ibv.SendSignaled != 0,
 		writes:    hasResult(r.opcode),
+		atomic:    hasResult(r.opcode) && r.opcode != ibv.WRRDMARead,
 		fenced:    r.flags&ibv.SendFence != 0,
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"net"
 	"syscall"
 
@@ -41,12 +42,13 @@ type Connection struct {
 // and no server: both call Connect.
 //
 // The queue pair must be in INIT, where CreateQP leaves it, or in RESET, which Connect
-// moves to INIT as CreateQP would. One of type UD may be in RTS: it can have many peers,
-// and each Connect gives an address handle for one. When there is an error, the queue
-// pair is in INIT as before, with its receives, if the ends have not come to an
-// agreement; after that it is in the error state, where its receives complete as
-// flushed. One of type UD stays in the state it has come to. In each of these cases
-// [QP.ToReset] and another Connect begin anew.
+// moves to INIT as CreateQP did. It did not if QPOptions.Reset was set, or the queue
+// pair is adopted: then the program moves it to INIT. One of type UD may be in RTS: it
+// can have many peers, and each Connect gives an address handle for one. When there is
+// an error, the queue pair is in INIT as before, with its receives, if the ends have
+// not come to an agreement; after that it is in the error state, where its receives
+// complete as flushed. One of type UD stays in the state it has come to. In each of
+// these cases [QP.ToReset] and another Connect begin anew.
 //
 // When ctx ends, Connect returns at once, with context.Cause(ctx), and so it does,
 // with ErrClosed, when the queue pair is closed. A ctx without an end waits for the peer
@@ -144,7 +146,7 @@ func (c *connecting) prepare() error {
 		}
 		switch c.state = attr.QPState; {
 		case c.state == ibv.QPSReset:
-			return &hinted{syscall.EINVAL, "it is in RESET: move it to INIT, by ToInit"}
+			return &hinted{syscall.EINVAL, "it is in RESET, and only who made it knows how to move it to INIT: use ToInit or ToInitUD"}
 		case c.state != ibv.QPSInit && (c.qp.typ != ibv.QPTUD || c.state != ibv.QPSRTS):
 			return &hinted{syscall.EISCONN, fmt.Sprintf("it is in %v, and may have a peer: ToReset takes it back", c.state)}
 		}
@@ -164,6 +166,9 @@ func (c *connecting) prepare() error {
 		}
 		if c.from, err = dev.chooseGID(choice); err != nil {
 			return err
+		}
+		if c.from.GIDIndex > math.MaxUint8 {
+			return &hinted{syscall.EINVAL, fmt.Sprintf("ConnectOptions.GID is at index %d, and packets are sent from 0 to 255", c.from.GIDIndex)}
 		}
 		return c.describe(attr)
 	})

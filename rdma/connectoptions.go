@@ -61,7 +61,7 @@ func (o *ConnectOptions) timing() (t timing, invalid string) {
 		ackTimeout: ackTimeout, rnrTimer: minRNRTimer,
 	}
 	if o.AckTimeout != 0 {
-		units := (o.AckTimeout + 4095) / 4096 // of 4.096 us, in ns
+		units := (o.AckTimeout-1)/4096 + 1 // of 4.096 us, in ns
 		t.ackTimeout = uint8(max(1, bits.Len64(uint64(max(units, 1)-1))))
 	}
 	if o.RNRTimer != 0 {

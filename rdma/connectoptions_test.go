@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -40,7 +41,7 @@ func TestConnectTiming(t *testing.T) {
 		_, invalid := opts.timing()
 		require.Contains(t, invalid, text)
 	}
-	for _, opts := range []ConnectOptions{{AckTimeout: -1}, {RNRTimer: -1}} {
+	for _, opts := range []ConnectOptions{{AckTimeout: -1}, {RNRTimer: -1}, {AckTimeout: math.MaxInt64}, {RNRTimer: math.MaxInt64}} {
 		_, invalid := opts.timing()
 		require.NotEmpty(t, invalid)
 	}

@@ -14,9 +14,10 @@ import (
 // GIDChoice says which of a device's GIDs to use, that is, which address packets come
 // from, and over which network. All that is set must fit. Of what fits, the best is
 // chosen: RoCE v2 with an IPv4 address, else RoCE v2 with a routable address, else
-// RoCE v2, else the first; and what belongs to an interface of the process's own network
-// namespace comes before the rest. So the zero value is what most programs want: no index is
-// the right one everywhere, and 0 may be a link-local address or RoCE v1.
+// RoCE v2, else the first; and what belongs to an interface of the process's own
+// network namespace comes before the rest. So the zero value is what most programs
+// want: no index is the right one everywhere, and 0 may be a link-local address or
+// RoCE v1.
 type GIDChoice struct {
 	// Interface is the name of the network interface, such as "eth0" or "bond0.7".
 	Interface string
@@ -161,9 +162,10 @@ func isOf(e *ibv.GIDEntry, nic *net.Interface) bool {
 	return hasAddr(nic, e.GID)
 }
 
-// isHere reports whether an entry's network interface is one of this network namespace.
-// Tables have those of all namespaces, each of which counts its interfaces from 1; so the
-// interface has to have the address, or be what the kernel has made it from.
+// isHere reports whether an entry's network interface is one of this network
+// namespace. Tables have those of all namespaces, each of which counts its interfaces
+// from 1; so the interface has to have the address, or be what the kernel has made it
+// from.
 func isHere(e *ibv.GIDEntry, nics []net.Interface) bool {
 	if e.NdevIfindex == 0 {
 		return true // as far as is known

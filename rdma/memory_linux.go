@@ -65,7 +65,7 @@ func mapSmall(size, align int) (mapping, *memoryFailure) {
 	if err != nil {
 		return mapping{}, noMemory(err)
 	}
-	// What is around the aligned part goes back at once.
+	// What is around the aligned part goes back at once. Safe: all of it is mapped.
 	before := mapping{start: m.start, length: -uintptr(m.start) % uintptr(align)}
 	if before.length > 0 {
 		err = before.unmap()

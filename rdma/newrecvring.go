@@ -116,6 +116,8 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 		l.abandon()
 		return nil, err
 	}
+	// Safe: C gets its own objects, and the numbers are of work requests that the ring
+	// keeps, in memory that does not move.
 	r.pair.PostFn, r.pair.Object = queue.post()
 	r.pair.PollFn, r.pair.CQ = uintptr(cq.raw.Context.Ops.PollCQ), unsafe.Pointer(cq.raw)
 	r.state = queue.state()

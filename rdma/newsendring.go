@@ -77,7 +77,7 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 		ud: qp.typ == ibv.QPTUD,
 		qp: qp, cq: qp.sendCQ, l: l, wcs: make([]ibv.WC, min(n, pollBatch)),
 	}
-	*r.linkOf(n - 1) = uintptr(unsafe.Pointer(&r.wrs[0]))
+	*r.linkOf(n - 1) = uintptr(unsafe.Pointer(&r.wrs[0])) // safe: as in linkOf
 	r.state = &qp.raw.State
 	if r.anyState() {
 		r.state = &anyState

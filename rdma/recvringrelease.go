@@ -35,7 +35,7 @@ func (r *RecvRing) ReleaseWC(wcs ...ibv.WC) error {
 // giveBack gives a work request another number, and links it behind tail.
 func giveBack(wr *ibv.RecvWR, id uint64, tail *uintptr) *uintptr {
 	wr.WRID = id
-	*tail = uintptr(unsafe.Pointer(wr))
+	*tail = uintptr(unsafe.Pointer(wr)) // safe: as in linkOf
 	return linkOf(wr)
 }
 

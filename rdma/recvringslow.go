@@ -35,6 +35,7 @@ func (r *RecvRing) post() error {
 // postEach posts one buffer at a time, in the way of the handle, which looks at
 // each.
 func (r *RecvRing) postEach() error {
+	// Safe: only the number is kept, to tell slots from addresses.
 	start := uintptr(unsafe.Pointer(unsafe.SliceData(r.wrs)))
 	for r.head != 0 {
 		slot := int((r.head - start) / unsafe.Sizeof(ibv.RecvWR{}))
@@ -65,7 +66,8 @@ func (r *RecvRing) failed() (n int, err error) {
 // posted takes note of what came of posting the list from head on.
 func (r *RecvRing) posted(refused *ibv.RecvWR, err error) error {
 	if refused != nil {
-		r.head = uintptr(unsafe.Pointer(refused)) // and the tail stays
+		// Safe: it is one of the ring's, which keeps them. The tail stays.
+		r.head = uintptr(unsafe.Pointer(refused))
 		return err
 	}
 	// How many were taken is not known if it failed, and a buffer must not be posted

@@ -7,8 +7,8 @@ import (
 	"github.com/goverbs/goverbs/ibv"
 )
 
-// SendRing sends with few completions: only one work request in so many is
-// signalled, at least, and its completion tells that all before it are done too. The ring
+// SendRing sends with few completions: one work request in so many is signalled, or
+// a few more, and its completion tells that all before it are done too. The ring
 // keeps count, so the send queue never fills up with work whose end nobody would
 // hear of. One goroutine at a time may use it, and nothing else may post sends to
 // the queue pair.

@@ -49,8 +49,8 @@ type UDPeer struct {
 // SendSignaled is to be changed.
 //
 // The error is [ErrRingFull], [ErrNoCredit], or says that there are too many entries
-// or too much inline, or that the operation has a method of its own: [SendRing.AddRDMA],
-// [SendRing.AddAtomic] or [SendRing.AddUD]. Nothing is added then.
+// or too much inline, or that the operation has a method of its own:
+// [SendRing.AddRDMA], [SendRing.AddAtomic] or [SendRing.AddUD]. Nothing is added then.
 func (r *SendRing) Add(opcode ibv.WROpcode, flags ibv.SendFlags, sges ...ibv.SGE) (*ibv.SendWR, error) {
 	n := needsFor(opcode)
 	if n&aRemote != 0 || r.ud {

@@ -83,9 +83,20 @@ func shake(ctx context.Context, conn net.Conn, mine *hello, up func(peer *hello)
 	case context.Cause(ctx) != nil:
 		return context.Cause(ctx)
 	case errors.Is(err, os.ErrDeadlineExceeded) && !t.deadline.IsZero() && !time.Now().Before(t.deadline):
-		return context.DeadlineExceeded // conn's clock was first
+		return atDeadline(ctx)
 	}
 	return err
+}
+
+// atDeadline is why a context has ended whose deadline is over: conn's clock was first,
+// and the context's own timer knows the cause.
+func atDeadline(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(grace): // somebody's own context
+		return context.DeadlineExceeded
+	}
 }
 
 func (t *talk) shake(mine *hello, up func(peer *hello) error) error {

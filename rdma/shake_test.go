@@ -367,6 +367,20 @@ func TestShakeEndsWithItsDeadline(t *testing.T) {
 	}
 }
 
+// The deadline's cause is known, whichever clock is first: the context's, or conn's.
+func TestShakeEndsWithTheCauseOfItsDeadline(t *testing.T) {
+	flat(t)
+	reason := errors.New("the program's own reason")
+	for range 50 {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, reason)
+		conn, other := net.Pipe()
+		require.Equal(t, reason, shakes(ctx, conn, anEnd("")).err)
+		cancel()
+		conn.Close()
+		other.Close()
+	}
+}
+
 // What goes wrong while an end is brought up is told to the other.
 func TestShakeTellsWhatFails(t *testing.T) {
 	for _, open := range streams {

@@ -42,6 +42,18 @@ var innocents = []Innocent{
 		_, err := r.rts().PostSend(c)
 		return err
 	}},
+	{"headers of all receives in one buffer", func(r *Rig) error {
+		qp := r.qp(ibv.QPSRTS, rdma.QPOptions{Type: ibv.QPTUD, Cap: ibv.QPCap{MaxSendWR: 2, MaxRecvWR: 2, MaxSendSGE: 1, MaxRecvSGE: 2}})
+		region, header := r.region(128), r.region(ibv.GRHLength).SGE(0, ibv.GRHLength)
+		_, err := qp.PostRecv(r.recvs(list(header, region.SGE(0, 64)), list(header, region.SGE(64, 64))))
+		return err
+	}},
+	{"results of atomics on two queue pairs in one buffer", func(r *Rig) error {
+		a, b, c := r.rts(), r.rts(), r.sends(ibv.WRAtomicFetchAndAdd, ibv.SendSignaled, r.region(8).SGE(0, 8))
+		r.posted(a.PostSend(c))
+		_, err := b.PostSend(c)
+		return err
+	}},
 	{"buffer that was sent inline", func(r *Rig) error {
 		qp, region := r.rts(), r.region(64)
 		c := r.sends(ibv.WRSend, 0, ibv.SGE{})

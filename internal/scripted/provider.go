@@ -115,6 +115,7 @@ type WR struct {
 func (p *Provider) SawWR(i int) WR {
 	p.T.Helper()
 	words := new([16 + 8*3]uint64)
+	// Safe: C fills the words during the call, and has no more of them than there are.
 	result := p.Call("provider_saw_wr", uintptr(i), uintptr(unsafe.Pointer(words)))
 	n := int(int32(result))
 	w := WR{

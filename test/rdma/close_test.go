@@ -36,3 +36,27 @@ func TestClose(t *testing.T) {
 	_, err = r.pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
 	require.ErrorIs(t, err, rdma.ErrClosed)
 }
+
+// A ring on what is closed is an error, and C's objects, which are gone, are not
+// looked at.
+func TestRingsOnWhatIsClosed(t *testing.T) {
+	r := newRig(t)
+	for _, closesSRQ := range []bool{true, false} {
+		srq, err := r.pd.CreateSRQ(8, rdma.SRQOptions{})
+		require.NoError(t, err)
+		cq := r.cq(8)
+		if closesSRQ {
+			require.NoError(t, srq.Close())
+		} else {
+			require.NoError(t, cq.Close())
+		}
+		_, err = rdma.NewSRQRecvRing(srq, cq, rdma.RecvRingOptions{})
+		require.ErrorIs(t, err, rdma.ErrClosed)
+	}
+	qp := r.end(rdma.QPOptions{})
+	require.NoError(t, qp.Close())
+	_, err := rdma.NewRecvRing(qp.QP, rdma.RecvRingOptions{})
+	require.ErrorIs(t, err, rdma.ErrClosed)
+	_, err = rdma.NewSendRing(qp.QP, rdma.SendRingOptions{})
+	require.ErrorIs(t, err, rdma.ErrClosed)
+}
