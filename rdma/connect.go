@@ -34,37 +34,39 @@ type Connection struct {
 	QKey uint32
 }
 
-// Connect connects the queue pair to one that a peer connects in the same way over the
-// other end of conn: a TCP connection, a unix socket, TLS, or one end of net.Pipe. RC,
-// UC and UD are connected so. Each end tells the other what it is, which MTU and how
-// many RDMA reads it can do, and where its packet sequence numbers begin, at random.
-// When Connect returns without an error, both ends are in RTS. There is no client
-// and no server: both call Connect.
+// Connect connects the queue pair to one that a peer connects in the same way over
+// the other end of conn: a TCP connection, a unix socket, TLS, or one end of
+// net.Pipe. RC, UC and UD are connected so. Each end tells the other what it is,
+// which MTU and how many RDMA reads it can do, and where its packet sequence numbers
+// begin, at random. When Connect returns without an error, both ends are in RTS.
+// There is no client and no server: both call Connect.
 //
-// The queue pair must be in INIT, where CreateQP leaves it, or in RESET, which Connect
-// moves to INIT as CreateQP did. It did not if QPOptions.Reset was set, or the queue
-// pair is adopted: then the program moves it to INIT. One of type UD may be in RTS: it
-// can have many peers, and each Connect gives an address handle for one. When there is
-// an error, the queue pair is in INIT as before, with its receives, if the ends have
-// not come to an agreement; after that it is in the error state, where its receives
-// complete as flushed. One of type UD stays in the state it has come to. In each of
-// these cases [QP.ToReset] and another Connect begin anew.
+// The queue pair must be in INIT, where CreateQP leaves it, or in RESET, which
+// Connect moves to INIT as CreateQP did. It did not if QPOptions.Reset was set, or
+// the queue pair is adopted: then the program moves it to INIT. One of type UD may
+// be in RTS: it can have many peers, and each Connect gives an address handle for
+// one. When there is an error, the queue pair is in INIT as before, with its
+// receives, if the ends have not come to an agreement; after that it is in the error
+// state, where its receives complete as flushed. One of type UD stays in the state
+// it has come to. In each of these cases [QP.ToReset] and another Connect begin
+// anew.
 //
 // When ctx ends, Connect returns at once, with context.Cause(ctx), and so it does,
-// with ErrClosed, when the queue pair is closed. A ctx without an end waits for the peer
-// as long as it is silent. Meanwhile Connect sets the deadlines of conn, and clears
-// them in the end. It reads no byte of what follows, so conn is the program's
+// with ErrClosed, when the queue pair is closed. A ctx without an end waits for the
+// peer as long as it is silent. Meanwhile Connect sets the deadlines of conn, and
+// clears them in the end. It reads no byte of what follows, so conn is the program's
 // afterwards; after an error it is of no use but to be closed. A peer that cannot be
-// connected is told why, and so is this end: syscall.EPROTO is what it has said, which
-// does not fit, and syscall.ECONNREFUSED that it has refused. Anything may be at
-// the other end of conn, but Connect does not know who is: what makes sure of that is
-// below it, as TLS.
+// connected is told why, and so is this end: syscall.EPROTO is what it has said,
+// which does not fit, and syscall.ECONNREFUSED that it has refused. Anything may be
+// at the other end of conn, but Connect does not know who is: what makes sure of
+// that is below it, as TLS.
 //
 // RC notices a peer that is dead, or out of reach, when it is sent to: the send
 // completes with WCRetryExcErr after 3.8 s, or four times that on some devices;
-// AckTimeout and Retries change that. There is no end of waiting for a peer that lives
-// and has no receive posted: see [QP.ToRTS]. Who only receives notices nothing, and nor
-// do UC and UD: for them, conn tells, for it ends with the peer's process.
+// AckTimeout and Retries change that. There is no end of waiting for a peer that
+// lives and has no receive posted: see [QP.ToRTS]. Who only receives notices
+// nothing, and nor do UC and UD: for them, conn tells, for it ends with the peer's
+// process.
 //
 // iWARP is syscall.EOPNOTSUPP: its queue pairs are connected by librdmacm alone, and
 // [PD.AdoptQP] makes handles of them.

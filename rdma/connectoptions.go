@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"fmt"
 	"math/bits"
 	"syscall"
 	"time"
@@ -45,19 +46,20 @@ type ConnectOptions struct {
 type timing struct{ reads, ackTimeout, retries, rnrRetries, rnrTimer uint8 }
 
 func (o *ConnectOptions) timing() (t timing, invalid string) {
-	count := func(n, usual, most int) uint8 {
+	count := func(what string, n, usual, most int) uint8 {
 		switch {
 		case n == -1:
 			return 0
 		case n == 0:
 			return uint8(usual)
 		case n < 0 || n > most:
-			invalid = "Reads, Retries or RNRRetries is out of range"
+			invalid = fmt.Sprintf("ConnectOptions.%s is %d: it is -1 to %d", what, n, most)
 		}
 		return uint8(n)
 	}
 	t = timing{
-		reads: count(o.Reads, 16, 255), retries: count(o.Retries, retryCount, 7), rnrRetries: count(o.RNRRetries, rnrRetry, 7),
+		reads: count("Reads", o.Reads, 16, 255), retries: count("Retries", o.Retries, retryCount, 7),
+		rnrRetries: count("RNRRetries", o.RNRRetries, rnrRetry, 7),
 		ackTimeout: ackTimeout, rnrTimer: minRNRTimer,
 	}
 	if o.AckTimeout != 0 {
@@ -72,13 +74,13 @@ func (o *ConnectOptions) timing() (t timing, invalid string) {
 	}
 	switch {
 	case o.AckTimeout < 0 || t.ackTimeout > 31:
-		invalid = "AckTimeout is out of range"
+		invalid = fmt.Sprintf("ConnectOptions.AckTimeout is %v: it is 0 to %v", o.AckTimeout, 4096*time.Nanosecond<<31)
 	case o.RNRTimer < 0 || rnrDelay(t.rnrTimer) < o.RNRTimer:
-		invalid = "RNRTimer is out of range"
+		invalid = fmt.Sprintf("ConnectOptions.RNRTimer is %v: it is 0 to %v", o.RNRTimer, rnrDelay(32))
 	case len(o.Data) > maxData:
-		invalid = "Data has more than 64 KiB"
+		invalid = fmt.Sprintf("ConnectOptions.Data has %d bytes: it has %d at most", len(o.Data), maxData)
 	case o.MTU != 0 && (o.MTU < ibv.MTU256 || o.MTU > ibv.MTU4096):
-		invalid = "MTU is none of the values of ibv.MTU"
+		invalid = fmt.Sprintf("ConnectOptions.MTU is %d: it is one of the values of ibv.MTU", uint32(o.MTU))
 	}
 	t.rnrTimer %= 32 // the longest one is 0
 	return t, invalid

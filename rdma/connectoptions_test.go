@@ -30,13 +30,13 @@ func TestConnectTiming(t *testing.T) {
 		require.Equal(t, tt.want, got, "%+v", tt.opts)
 	}
 	for text, opts := range map[string]ConnectOptions{
-		"Reads":      {Reads: 256},
-		"Retries":    {Retries: 8},
-		"RNRRetries": {RNRRetries: -2},
-		"AckTimeout": {AckTimeout: 3 * time.Hour},
-		"RNRTimer":   {RNRTimer: time.Second},
-		"Data":       {Data: make([]byte, maxData+1)},
-		"MTU":        {MTU: ibv.MTU(1024)},
+		"Reads is 256: it is -1 to 255":       {Reads: 256},
+		"Retries is 8: it is -1 to 7":         {Retries: 8},
+		"RNRRetries is -2: it is -1 to 7":     {RNRRetries: -2},
+		"AckTimeout":                          {AckTimeout: 3 * time.Hour},
+		"RNRTimer is 1s: it is 0 to 655.36ms": {RNRTimer: time.Second},
+		"Data":                                {Data: make([]byte, maxData+1)},
+		"MTU is 1024: it is one of":           {MTU: ibv.MTU(1024)},
 	} {
 		_, invalid := opts.timing()
 		require.Contains(t, invalid, text)
