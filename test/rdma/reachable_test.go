@@ -19,6 +19,9 @@ import (
 
 const watched = 64 << 10
 
+// overwritten is what is in memory that others use.
+var overwritten = bytes.Repeat([]byte{0xff}, watched)
+
 // watch makes memory of the Go heap, and tells when the collector takes it.
 func watch() (memory []byte, taken *atomic.Bool) {
 	array := new([watched]byte)
@@ -32,10 +35,7 @@ func collect() {
 	for range 3 {
 		runtime.GC()
 		for range 64 {
-			garbage := make([]byte, watched)
-			for i := range garbage {
-				garbage[i] = 0xff
-			}
+			copy(make([]byte, watched), overwritten)
 		}
 		time.Sleep(time.Millisecond)
 	}
