@@ -32,22 +32,18 @@ type queuePairKey struct {
 	number uint32
 }
 
-// expose takes note that the program is given C's object, and with it those that it
-// leads to. With them, it can do everything behind the handles' backs, and is not
-// accused of what may be right then.
-func (l *life) expose() {
-	if checked && l != nil {
-		l.exposeAll()
+// expose takes note that the program has C's object, and others that it works with.
+// With them, it can do everything behind the handles' backs, and is not accused of what
+// may be right then. What is not named here stays certain: C's object leads to its
+// protection domain, too, but who makes regions in that has it from its handle.
+func (l *life) expose(others ...*life) {
+	if !checked || l == nil {
+		return
 	}
-}
-
-func (l *life) exposeAll() {
-	l.tree.Lock()
-	defer l.tree.Unlock()
 	l.exposed.Store(true)
-	for _, parent := range l.parents {
-		if parent != l.device {
-			parent.exposed.Store(true)
+	for _, other := range others {
+		if other != nil {
+			other.exposed.Store(true)
 		}
 	}
 }

@@ -16,7 +16,7 @@ func checkAH(l, pd *life, raw *ibv.AH, destroy func() error) func() error {
 		return destroy
 	}
 	if destroy == nil {
-		l.expose()
+		l.expose(pd)
 	}
 	// Safe: an address is compared with others, and not followed.
 	ah, address := &checkedAH{l, pd}, uintptr(unsafe.Pointer(raw))

@@ -23,7 +23,11 @@ func (q *checkedQueue) post(requests []request, parts bool, at stack, check func
 	works := make([]*work, len(requests))
 	for i := range requests {
 		r := &requests[i]
-		uses, m := check(r)
+		var uses []use
+		m := r.closedEntry()
+		if m == nil {
+			uses, m = check(r)
+		}
 		if m != nil {
 			m.text += "; nothing was posted"
 			return 0, m, nil

@@ -38,7 +38,7 @@ func (qp *QP) check(destroy func() error) func() error {
 	}
 	q.sendCQ, q.recvCQ = q.send.completesOn(qp.sendCQ), q.recv.completesOn(qp.recvCQ)
 	if destroy == nil {
-		qp.l.expose()
+		qp.l.expose(qp.pd.l, qp.sendCQ.lifetime(), qp.recvCQ.lifetime(), qp.srq.lifetime())
 	}
 	qp.checked = q
 	qp.send = ibv.SendPoster{Whole: q.postAllSends, Part: q.postSend}

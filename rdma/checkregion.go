@@ -1,8 +1,6 @@
 package rdma
 
 import (
-	"math"
-
 	"github.com/goverbs/goverbs/ibv"
 )
 
@@ -28,7 +26,7 @@ func checkRegion(l, pd *life, raw *ibv.MR, under *registration, destroy func() e
 	r := &checkedRegion{l: l, pd: pd, raw: raw, lkey: raw.LKey, start: uint64(raw.Addr), length: uint64(raw.Length)}
 	switch {
 	case under == nil:
-		l.expose()
+		l.expose(pd)
 	case under.plain != nil && *under.plain&ibv.AccessZeroBased == 0:
 		r.plain, r.access = true, *under.plain
 	}
@@ -78,21 +76,32 @@ func (c *checker) regionOf(device *life, lkey uint32) *checkedRegion {
 			return r
 		}
 	}
+	// Who has C's object can register it anew, with another lkey.
+	for _, others := range c.regions {
+		for _, r := range others {
+			if r.l.device == device && r.l.exposed.Load() && r.raw.LKey == lkey {
+				return r
+			}
+		}
+	}
 	return nil
 }
 
-// closedEntry reports whether an entry is one that a region made after its Close.
-func closedEntry(sge *ibv.SGE) bool {
-	return sge.LKey == math.MaxUint32 && sge.Length == math.MaxUint32 && sge.Addr>>63 == 1
+// closedEntry is the mistake of an entry that a region made after its Close. It is
+// looked for first, because the entry has a length that is no message's.
+func (r *request) closedEntry() *mistake {
+	for k := range r.sges {
+		if r.sges[k].LKey == gone.lkey && r.sges[k].Length == gone.gone {
+			return r.wrong("has entry %d of a region that was closed before the entry was made", k)
+		}
+	}
+	return nil
 }
 
 // entry checks scatter/gather entry k of a work request in a protection domain, and
 // returns the use that it is. written says that the device writes to it.
 func (c *checker) entry(pd *life, r *request, k int, written bool) (*use, *mistake) {
 	sge := &r.sges[k]
-	if closedEntry(sge) {
-		return nil, r.wrong("has entry %d of a region that was closed before the entry was made", k)
-	}
 	if sge.Length == 0 {
 		return nil, nil
 	}
@@ -102,7 +111,7 @@ func (c *checker) entry(pd *life, r *request, k int, written bool) (*use, *mista
 	}
 	exposed := region.l.exposed.Load()
 	switch {
-	case region.pd != pd && !region.pd.exposed.Load() && !pd.exposed.Load():
+	case region.pd != pd && !exposed && !region.pd.exposed.Load() && !pd.exposed.Load():
 		return nil, r.wrong("has entry %d of %s, which is in another protection domain", k, region.l.text()).with(region.l)
 	case !region.plain:
 		return nil, nil
@@ -128,6 +137,9 @@ func (c *checker) noRegion(pd *life, r *request, k int) *mistake {
 	}
 	lkey := r.sges[k].LKey
 	for _, other := range c.regions[lkey] {
+		if other.l.device == pd.device {
+			continue // it has another lkey now
+		}
 		return r.wrong("has entry %d of %s, which is another device", k, other.l.text()).with(other.l)
 	}
 	if gone := c.gone.by[lkey]; gone != nil && gone.l.device == pd.device {

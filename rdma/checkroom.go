@@ -1,9 +1,7 @@
 package rdma
 
 import (
-	"fmt"
 	"math"
-	"syscall"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -109,7 +107,7 @@ func (q *checkedCQ) small() *mistake {
 		return nil
 	}
 	if has, needs := int(q.raw.CQE), q.needs(); needs > has {
-		return &mistake{errno: syscall.ENOMEM, text: fmt.Sprintf("it has room for %d completions, and the queues that complete on it may have %d at once: make it larger", has, needs)}
+		return wrong("it has room for %d completions, and the queues that complete on it may have %d at once: make it larger", has, needs)
 	}
 	return nil
 }

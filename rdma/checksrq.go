@@ -22,7 +22,7 @@ func (srq *SRQ) check(destroy func() error) func() error {
 	srq.checked = &q.checkedQueue
 	srq.recv = recvPoster(q.l, q.post)
 	if !q.own {
-		srq.l.expose()
+		srq.l.expose(q.pd)
 	}
 	return q.closed(srq.l, destroy, func() {
 		checks.Lock()

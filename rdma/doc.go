@@ -46,7 +46,8 @@
 //
 // Work requests are built once, as a chain of package ibv ([ibv.RecvChain],
 // [ibv.SendChain]), and posted as often as one likes, in one call, by [QP.PostRecv]
-// and [QP.PostSend]. [CQ.Poll] takes completions and does not block; [CQ.Wait] waits
+// and [QP.PostSend]. [Region.RecvChain] makes a chain of a region's buffers. [CQ.Poll]
+// takes completions and does not block; [CQ.Wait] waits
 // for one, without a thread or a processor, until its context ends. Posts and polls
 // cost a few nanoseconds more than in C, and allocate nothing.
 //
@@ -120,9 +121,11 @@
 // It accuses nobody of what may be right. Raw and the Adopt functions let a program do
 // anything behind a handle's back: a queue pair or completion queue whose C object the
 // program has, is not followed any more as to what is outstanding, and where a
-// protection domain may have regions that have no handle, their lkeys are not known to
-// be wrong. AH.Raw, which sends need, is no reason for that. A queue key of 0 and the
-// peer's addresses are not checked: only the peer knows.
+// protection domain may have regions that have no handle, lkeys of no region are not
+// known to be wrong: from PD.Raw on, and where what is in it was adopted. Raw of a
+// region, a queue pair or an address handle is no reason for that; who takes the
+// protection domain from there calls PD.Raw too. A queue key of 0 and the peer's
+// addresses are not checked: only the peer knows.
 //
 // # Goroutines
 //

@@ -100,9 +100,9 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 	case n < 1 || size < 1 || size > maxRing || n > maxRing/(size+header):
 		return nil, failed(syscall.EINVAL, "it has at least one buffer of at least one byte, and at most 1 GiB in all")
 	case n > int(cq.raw.CQE):
-		return nil, failed(syscall.ENOMEM, "the completion queue has room for %d", cq.raw.CQE)
+		return nil, failed(syscall.EINVAL, "the completion queue has room for %d", cq.raw.CQE)
 	case n > int(has.MaxWR):
-		return nil, failed(syscall.ENOMEM, "the receive queue has room for %d", has.MaxWR)
+		return nil, failed(syscall.EINVAL, "the receive queue has room for %d", has.MaxWR)
 	case has.MaxSGE < 1:
 		return nil, failed(syscall.EINVAL, "the receive queue was made for receives without scatter/gather entries, and a buffer takes one")
 	}

@@ -52,11 +52,11 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	case every < 1 || every > n:
 		return nil, failed(syscall.EINVAL, "of %d work requests, one in %d cannot be signalled", n, every)
 	case n > int(qp.cap.MaxSendWR):
-		return nil, failed(syscall.ENOMEM, "%d work requests are asked for, the send queue has room for %d", n, qp.cap.MaxSendWR)
+		return nil, failed(syscall.EINVAL, "%d work requests are asked for, the send queue has room for %d", n, qp.cap.MaxSendWR)
 	case maxSGE > int(qp.cap.MaxSendSGE):
 		return nil, failed(syscall.EINVAL, "%d scatter/gather entries each are asked for, its work requests have at most %d", maxSGE, qp.cap.MaxSendSGE)
 	case n > room:
-		return nil, failed(syscall.ENOMEM, "the completion queue has room for %d", room)
+		return nil, failed(syscall.EINVAL, "the completion queue has room for %d", room)
 	}
 	l, err := begin("send ring", qp.pd)
 	if err != nil {

@@ -50,7 +50,10 @@ func newPD(d *Device, l *life, raw *ibv.PD, destroy func() error) *PD {
 // Device is the device that it is of.
 func (pd *PD) Device() *Device { return pd.dev }
 
-// Raw is C's object, valid until Close.
+// Raw is C's object, valid until Close. Checked mode accuses no lkey of being no
+// region's from then on, in this protection domain, for a region may have been
+// registered with C's object. So does AdoptRegion. Call it also where C's protection
+// domain comes from another C object, such as a queue pair.
 func (pd *PD) Raw() *ibv.PD { pd.l.expose(); return pd.raw }
 
 // Close frees the protection domain: see [Object].

@@ -157,7 +157,10 @@ func (qp *QP) PD() *PD { return qp.pd }
 func (qp *QP) Cap() ibv.QPCap { return qp.cap }
 
 // Raw is C's object, valid until Close.
-func (qp *QP) Raw() *ibv.QP { qp.l.expose(); return qp.raw }
+func (qp *QP) Raw() *ibv.QP {
+	qp.l.expose(qp.sendCQ.lifetime(), qp.recvCQ.lifetime(), qp.srq.lifetime())
+	return qp.raw
+}
 
 // Close destroys the queue pair: see [Object].
 func (qp *QP) Close() error { return qp.lifetime().close() }

@@ -127,6 +127,18 @@ func (r *Region) SGE(offset, length int) ibv.SGE {
 	return ibv.SGE{Addr: r.addr + uint64(offset), Length: uint32(min(uint(length), math.MaxUint32)) | r.gone, LKey: r.lkey}
 }
 
+// RecvChain makes a chain of n receives of size bytes each: buffers one behind the
+// other, from the start of the region on. Work request i has i as WRID, and the size
+// bytes that begin at i*size; where size is 0, it has no entries. The error says that
+// the region is not that long, or closed.
+func (r *Region) RecvChain(n, size int) (*ibv.RecvChain, error) {
+	if err := r.lifetime().check("make a chain of receives into"); err != nil {
+		return nil, err
+	}
+	seen := ibv.MR{Addr: uintptr(r.addr), Length: uint64(r.length), LKey: r.lkey}
+	return seen.RecvChain(n, size)
+}
+
 // Bytes is the region's memory. It is nil where that is not in this process, and
 // after Close. Memory that the region owns is gone with it: slices of it must not be
 // used any more.
@@ -146,7 +158,8 @@ func (r *Region) RKey() uint32 { return r.rkey }
 // PD is the protection domain that it is in.
 func (r *Region) PD() *PD { return r.pd }
 
-// Raw is C's object, valid until Close.
+// Raw is C's object, valid until Close. Checked mode takes the region from then on for
+// what C's object says, in whichever protection domain.
 func (r *Region) Raw() *ibv.MR { r.l.expose(); return r.raw }
 
 // Close deregisters the memory, and gives it back if the region owns it: see

@@ -65,6 +65,35 @@ func playRegion(r *recorder.Recorder, pd *PD, function string) *ibv.MR {
 	return mr
 }
 
+// A chain of a region's buffers is what Set makes of its entries, and there is none of
+// a region that is too short or closed.
+func TestRegionRecvChain(t *testing.T) {
+	r, pd := inRecorder(t)
+	if r == nil {
+		return
+	}
+	memory := make([]byte, 100)
+	mr := playRegion(r, pd, "ibv_reg_mr_iova2")
+	mr.Addr, mr.Length = uintptr(unsafe.Pointer(unsafe.SliceData(memory))), 100
+	region, err := pd.Register(memory, ibv.AccessLocalWrite)
+	require.NoError(t, err)
+	chain, err := region.RecvChain(3, 33)
+	require.NoError(t, err)
+	require.Equal(t, 3, chain.Len())
+	for i := range 3 {
+		require.Equal(t, uint64(i), chain.WR(i).WRID)
+		require.Equal(t, []ibv.SGE{region.SGE(i*33, 33)}, chain.SGEs(i))
+	}
+	_, err = region.RecvChain(3, 34)
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "100 bytes")
+	require.NoError(t, region.Close())
+	_, err = region.RecvChain(3, 33)
+	require.ErrorIs(t, err, ErrClosed)
+	_, err = (*Region)(nil).RecvChain(3, 33)
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
 // A region keeps memory of the Go heap until C has let it go, and not longer.
 func TestRegionKeepsMemory(t *testing.T) {
 	r, _ := inRecorder(t)

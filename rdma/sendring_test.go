@@ -464,9 +464,9 @@ func TestSendRingRefused(t *testing.T) {
 		{"one in more than there are", 4, 1, 5, usual, syscall.EINVAL, "one in 5"},
 		{"fewer than no work requests", -1, 1, 1, usual, syscall.EINVAL, "of -1 work requests"},
 		{"no entries but fewer", 4, -1, 1, usual, syscall.EINVAL, "0 entries or more"},
-		{"more than the queue", 7, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
-		{"more than anything", math.MaxInt, 1, 1, usual, syscall.ENOMEM, "the send queue has room for 6"},
-		{"more than the completion queue", 6, 1, 1, sizes{cqe: 5, send: queue, recv: 1}, syscall.ENOMEM, "the completion queue has room for 5"},
+		{"more than the queue", 7, 1, 1, usual, syscall.EINVAL, "the send queue has room for 6"},
+		{"more than anything", math.MaxInt, 1, 1, usual, syscall.EINVAL, "the send queue has room for 6"},
+		{"more than the completion queue", 6, 1, 1, sizes{cqe: 5, send: queue, recv: 1}, syscall.EINVAL, "the completion queue has room for 5"},
 		{"more entries than a work request has", 4, 3, 1, usual, syscall.EINVAL, "3 scatter/gather entries each are asked for, its work requests have at most 2"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

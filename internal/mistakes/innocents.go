@@ -90,6 +90,21 @@ var innocents = []Innocent{
 		_, err := r.rts().PostRecv(r.recvs(list(sge)))
 		return err
 	}},
+	{"lkey of a region that was registered anew", func(r *Rig) error {
+		sge, raw := r.region(64).SGE(0, 64), r.region(64).Raw()
+		mine := raw.LKey
+		raw.LKey ^= 0x5a5a00
+		defer func() { raw.LKey = mine }()
+		sge.Addr, sge.LKey = uint64(raw.Addr), raw.LKey
+		_, err := r.rts().PostRecv(r.recvs(list(sge)))
+		return err
+	}},
+	{"region that was moved from another protection domain", func(r *Rig) error {
+		region := r.regionFor(r.pd(), 64, ibv.AccessLocalWrite)
+		region.Raw()
+		_, err := r.rts().PostRecv(r.recvs(list(region.SGE(0, 64))))
+		return err
+	}},
 	{"part of a chain whose end leads elsewhere", func(r *Rig) error {
 		c := r.recvs(list(), list(), list())
 		c.WR(2).Next = c.WR(0)

@@ -86,6 +86,28 @@ var entries = []Mistake{
 		return recv(r.rts(), r.recvs(list(region.SGE(0, 64))),
 			"work request 0 (WRID 0x10) has entry 0 of a region that was closed before the entry was made"+nothing)
 	}},
+	{Name: "send of an entry made after the close", Make: func(r *Rig) Made {
+		region := r.region(64)
+		require.NoError(r.T, region.Close())
+		return send(r.rts(), r.sends(ibv.WRSend, ibv.SendInline, region.SGE(-1, 64)),
+			"work request 0 (WRID 0x20) has entry 0 of a region that was closed before the entry was made"+nothing)
+	}},
+	{Name: "lkey of nothing beside C's objects", Make: func(r *Rig) Made {
+		region, qp := r.region(64), r.rts()
+		region.Raw()
+		qp.Raw()
+		r.srq(4, 1).Raw()
+		sge := region.SGE(0, 64)
+		sge.LKey ^= 0x5a5a00
+		return send(qp, r.sends(ibv.WRSend, 0, sge),
+			"work request 0 (WRID 0x20) has entry 0 with lkey %#x, which is that of no memory region"+nothing, sge.LKey)
+	}},
+	{Name: "behind a region that C's object is known of", Make: func(r *Rig) Made {
+		region := r.region(64)
+		region.Raw()
+		return send(r.rts(), r.sends(ibv.WRSend, 0, region.SGE(32, 33)),
+			"work request 0 (WRID 0x20) has entry 0 with 33 bytes at %s, outside %v, which has 64 at %s"+nothing, at(region, 32), region, at(region, 0))
+	}},
 	{Name: "region of another protection domain", Make: func(r *Rig) Made {
 		region := r.regionFor(r.pd(), 64, ibv.AccessLocalWrite)
 		return recv(r.rts(), r.recvs(list(region.SGE(0, 64))),
@@ -317,12 +339,12 @@ var depths = []Mistake{
 		return send(qp, r.sends(ibv.WRSend, ibv.SendSignaled, sges[0]),
 			"%d work requests are outstanding, it holds %[1]d, and none of them is signalled: no completion will ever tell that they are done", most)
 	}},
-	{Name: "completion queue that is too small", Errno: syscall.ENOMEM, Make: func(r *Rig) Made {
+	{Name: "completion queue that is too small", Make: func(r *Rig) Made {
 		cq := r.cq(4)
 		_, err := r.PD.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq})
 		return Made{cq, 0, err, "make queue pair with %v: %v; it has room for " + fmt.Sprint(r.Entries(4)) + " completions, and the queues that complete on it may have 128 at once: make it larger"}
 	}},
-	{Name: "completion queue that is too small for two", Errno: syscall.ENOMEM, Make: func(r *Rig) Made {
+	{Name: "completion queue that is too small for two", Make: func(r *Rig) Made {
 		cq := r.cq(130)
 		cap := ibv.QPCap{MaxSendWR: 100, MaxRecvWR: 200, MaxSendSGE: 1, MaxRecvSGE: 1}
 		r.QP(r.PD, rdma.QPOptions{SendCQ: cq, RecvCQ: r.cq(200), Cap: cap}, ibv.QPSReset)
@@ -330,7 +352,7 @@ var depths = []Mistake{
 		_, err := r.PD.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: r.cq(200), Cap: cap})
 		return Made{cq, 0, err, "make queue pair with %v: %v; it has room for " + fmt.Sprint(r.Entries(130)) + " completions, and the queues that complete on it may have 300 at once: make it larger"}
 	}},
-	{Name: "completion queue that is smaller than the shared queue", Errno: syscall.ENOMEM, Make: func(r *Rig) Made {
+	{Name: "completion queue that is smaller than the shared queue", Make: func(r *Rig) Made {
 		cq, srq := r.cq(4), r.srq(100, 1)
 		_, err := r.PD.CreateQP(rdma.QPOptions{SendCQ: r.cq(64), RecvCQ: cq, SRQ: srq})
 		return Made{cq, 0, err, "make queue pair with %v: %v; it has room for " + fmt.Sprint(r.Entries(4)) + " completions, and the queues that complete on it may have 100 at once: make it larger"}

@@ -138,7 +138,7 @@ func (r *rig) sendChain(n int, from *rdma.Region, size int) *ibv.SendChain {
 	chain, err := ibv.NewSendChain(n, 1)
 	require.NoError(r.t, err)
 	for i := range n {
-		require.NoError(r.t, chain.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, from.Raw().SGE(i*size, size)))
+		require.NoError(r.t, chain.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, from.SGE(i*size, size)))
 	}
 	return chain
 }
@@ -147,11 +147,8 @@ func (r *rig) sendChain(n int, from *rdma.Region, size int) *ibv.SendChain {
 // region.
 func (r *rig) recvChain(n int, into *rdma.Region, size int) *ibv.RecvChain {
 	r.t.Helper()
-	chain, err := ibv.NewRecvChain(n, 1)
+	chain, err := into.RecvChain(n, size)
 	require.NoError(r.t, err)
-	for i := range n {
-		require.NoError(r.t, chain.Set(i, uint64(i), into.Raw().SGE(i*size, size)))
-	}
 	return chain
 }
 
