@@ -161,8 +161,19 @@ func TestStacks(t *testing.T) {
 		require.Equal(t, on, strings.Contains(made, "rdma.newFake\n"), "%s", text)
 		require.Equal(t, on, strings.Contains(made, "leak_test.go:"), "%s", text)
 		require.Equal(t, on, strings.Contains(closed, "rdma.(*fake).CloseAll\n"), "%s", text)
-		require.NotContains(t, made, "rdma.begin\n", "only what is above this package")
+		for _, noise := range []string{"rdma.begin\n", "rdma.(*life)", "runtime.", "testing."} {
+			require.NotContains(t, text, noise, "only what is the program's")
+		}
 	}
+}
+
+// Where nothing is the program's, all of it is said.
+func TestStackOfTheLibrary(t *testing.T) {
+	checkedMode(t, true)
+	stacks := make(chan stack)
+	go func() { stacks <- callers() }() // which leaves the caller out
+	require.Contains(t, (<-stacks).String(), "runtime.goexit\n")
+	require.Empty(t, stack(nil).String())
 }
 
 // tester is a test that NoLeaks looks after.
@@ -219,7 +230,10 @@ func TestNoLeaks(t *testing.T) {
 	checkedMode(t, true)
 	a = begun("A")
 	dev = newFake(t, "dev0")
-	require.Contains(t, a.end(), "rdma.TestNoLeaks\n")
+	text = a.end()
+	require.Contains(t, text, "rdma.TestNoLeaks\n")
+	require.NotContains(t, text, "testing.")
+	require.NotContains(t, text, "runtime.")
 	require.NoError(t, dev.Close())
 	a = begun("A")
 	dev = newFake(t, "dev0")
