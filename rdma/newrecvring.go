@@ -36,9 +36,9 @@ const (
 var slowWay = ibv.QPSReset
 
 // NewRecvRing makes a ring of buffers and posts all of them to qp, which is in INIT
-// or a later state. The caller closes the ring, after the queue pair. A queue pair
-// with a shared receive queue gives [ibv.ErrSRQAttached]. A ring does not outlive a
-// reset of its queue pair.
+// or a later state; on iWARP in any, for C does not know it. The caller closes the
+// ring, after the queue pair. A queue pair with a shared receive queue gives
+// [ibv.ErrSRQAttached]. A ring does not outlive a reset of its queue pair.
 //
 // With an error, there is no ring, and nothing was posted. Where other receives
 // were posted before, so that the queue takes some of the buffers only, they are
@@ -52,7 +52,7 @@ func NewRecvRing(qp *QP, opts RecvRingOptions) (*RecvRing, error) {
 	switch {
 	case qp.raw.SRQ != nil:
 		return nil, qp.l.failed(op, ibv.ErrSRQAttached, "use NewSRQRecvRing")
-	case qp.raw.State == ibv.QPSReset:
+	case qp.raw.State == ibv.QPSReset && !qp.unknownState():
 		return nil, qp.l.failed(op, syscall.EINVAL, notInReset)
 	case qp.recvCQ == nil:
 		return nil, qp.l.failed(op, syscall.EINVAL, "it was adopted without its completion queue for receives")

@@ -79,7 +79,7 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	}
 	*r.linkOf(n - 1) = uintptr(unsafe.Pointer(&r.wrs[0])) // safe: as in linkOf
 	r.state = &qp.raw.State
-	if r.anyState() {
+	if qp.unknownState() {
 		r.state = &anyState
 	}
 	if checked {
@@ -91,10 +91,4 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	}, (*SendRing).retire)
 	qp.rings.add(hookOf(r, (*SendRing).retire))
 	return r, nil
-}
-
-// anyState reports whether the library does not know the state of the queue pair:
-// librdmacm brings those of iWARP to RTS.
-func (r *SendRing) anyState() bool {
-	return r.qp.raw.Context.Device.TransportType == ibv.TransportIWARP
 }

@@ -150,6 +150,10 @@ func (qp *QP) PostRecvRange(c *ibv.RecvChain, first, end int) (accepted int, err
 	return qp.recv.Part(c, first, end)
 }
 
+// unknownState reports whether the library does not know its state: librdmacm brings
+// those of iWARP to RTS.
+func (qp *QP) unknownState() bool { return qp.raw.Context.Device.IsIWARP() }
+
 // PD is the protection domain that it is in.
 func (qp *QP) PD() *PD { return qp.pd }
 

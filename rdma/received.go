@@ -26,23 +26,44 @@ func (r *RecvRing) Poll(into []Received) (int, error) {
 }
 
 // Wait is Poll that waits until there is a message, or an error: as [CQ.Wait] does.
-// Nobody else uses the ring meanwhile.
+// Nobody else uses the ring meanwhile. But once it waits, the ring and what it posts
+// to may be closed, which it is told as soon as anything wakes it: [ErrClosed].
 func (r *RecvRing) Wait(ctx context.Context, into []Received) (int, error) {
 	if n, err := r.Poll(into); n > 0 || err != nil || len(into) == 0 {
 		return n, err
 	}
 	wcs := r.wcs[:min(len(into), len(r.wcs))]
-	n, err := r.cq.Wait(ctx, wcs)
+	n, err := r.park(ctx, wcs)
+	if n == 0 {
+		return 0, err
+	}
 	return r.handOut(into, wcs[:n], err)
 }
 
 // WaitWC is PollWC that waits until there is a completion, or an error: as [CQ.Wait]
-// does. Nobody else uses the ring meanwhile.
+// does, and RecvRing.Wait.
 func (r *RecvRing) WaitWC(ctx context.Context, wcs []ibv.WC) (int, error) {
 	if n, err := r.PollWC(wcs); n > 0 || err != nil || len(wcs) == 0 {
 		return n, err
 	}
-	return r.cq.Wait(ctx, wcs)
+	return r.park(ctx, wcs)
+}
+
+// park waits for completions. Whoever closes the ring, or what it posts to, has the
+// same lock as closedError: so neither sees the other halfway.
+func (r *RecvRing) park(ctx context.Context, wcs []ibv.WC) (int, error) {
+	const op = "wait on"
+	if err := r.closedError(op); err != nil {
+		return 0, err
+	}
+	n, err := r.cq.Wait(ctx, wcs)
+	if n == 0 {
+		return 0, err
+	}
+	if err := r.l.check(op); err != nil {
+		return 0, err // the messages are gone
+	}
+	return n, both(err, r.closedError(op))
 }
 
 // handOut hands out the messages of completions, with the error that came with them.

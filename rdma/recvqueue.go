@@ -68,7 +68,7 @@ var anyState = ibv.QPSRTS
 // state is where the library has the state of it. In RESET it takes nothing, and
 // providers refuse a receive then without saying that they took none.
 func (q *recvQueue) state() *ibv.QPState {
-	if q.srq != nil {
+	if q.srq != nil || q.qp.unknownState() {
 		return &anyState
 	}
 	return &q.qp.raw.State

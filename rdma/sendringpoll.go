@@ -22,12 +22,27 @@ func (r *SendRing) Poll() (int, error) {
 
 // Wait is Poll that waits until more is done, or there is an error: as [CQ.Wait]
 // does. What was added must be posted, or nothing comes; nor does it for those behind
-// the last one that is signalled. Nobody else uses the ring meanwhile.
+// the last one that is signalled, nor, with some devices, for what was posted when the
+// queue pair had failed already. Nobody else uses the ring meanwhile. But once it
+// waits, the ring and the queue pair may be closed, which it is told as soon as
+// anything wakes it: [ErrClosed].
 func (r *SendRing) Wait(ctx context.Context) (int, error) {
 	if n, err := r.Poll(); n > 0 || err != nil {
 		return n, err
 	}
+	// Whoever closes the ring, or the queue pair, has the same lock as closedError: so
+	// neither sees the other halfway.
+	const op = "wait on"
+	if err := r.closedError(op); err != nil {
+		return 0, err
+	}
 	n, err := r.cq.Wait(ctx, r.wcs)
+	if n == 0 {
+		return 0, err
+	}
+	if err := r.closedError(op); err != nil {
+		return 0, err
+	}
 	return r.handle(r.wcs[:n], err)
 }
 

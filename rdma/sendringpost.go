@@ -53,7 +53,7 @@ func (r *SendRing) indexOf(wr *ibv.SendWR) int {
 
 // postSlowly is Post where something is to be looked at first.
 func (r *SendRing) postSlowly(signalled uint64) error {
-	if r.qp.raw.State < ibv.QPSRTS && !r.anyState() {
+	if r.qp.raw.State < ibv.QPSRTS && !r.qp.unknownState() {
 		return r.qp.l.failed("post sends of a ring to", syscall.EINVAL, "it sends nothing before RTS: see ToRTS")
 	}
 	// In the way of the handle, which looks at each, up to the end of the circle, and
