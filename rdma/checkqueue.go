@@ -212,14 +212,21 @@ func (q *checkedQueue) reset() {
 	q.lost = false
 }
 
-// find is the index of the work request that a completion is of, or -1.
+// find is the index of the work request that a completion is of, or -1. One that has
+// failed is not behind the first that is signalled, which would complete before it.
+// Of several with the same WRID up to there, it may be the last.
 func (q *checkedQueue) find(wrID uint64, failed bool) int {
+	last := -1
 	for i := q.head; i < len(q.works); i++ {
-		if w := q.works[i]; w.wrID == wrID && (w.signalled || failed) {
-			return i
+		w := q.works[i]
+		if w.wrID == wrID && (w.signalled || failed) {
+			last = i
+		}
+		if last >= 0 && w.signalled {
+			return last
 		}
 	}
-	return -1
+	return last
 }
 
 // completed takes note of a completion. In a queue that is not shared, what was

@@ -1,6 +1,7 @@
 package rdma
 
 import (
+	"fmt"
 	"math"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -103,11 +104,53 @@ func (q *checkedCQ) needs() int {
 // small is the mistake of a completion queue that is smaller than the queues that
 // complete on it.
 func (q *checkedCQ) small() *mistake {
-	if q == nil || !q.own {
+	if q == nil {
 		return nil
 	}
-	if has, needs := int(q.raw.CQE), q.needs(); needs > has {
+	return q.smallWith(int(q.raw.CQE))
+}
+
+// smallWith is that mistake of a completion queue that has room for so many
+// completions, of which nothing else is known if it is somebody else's.
+func (q *checkedCQ) smallWith(has int) *mistake {
+	if needs := q.needs(); q.own && needs > has {
 		return wrong("it has room for %d completions, and the queues that complete on it may have %d at once: make it larger", has, needs)
+	}
+	return nil
+}
+
+// resize gives the queue room for other than it had, unless that is too little.
+func (q *checkedCQ) resize(raw *ibv.CQ, entries int) error {
+	if q == nil {
+		return raw.Resize(entries)
+	}
+	checks.Lock()
+	m := q.smallWith(entries)
+	var err error
+	if m == nil {
+		err = raw.Resize(entries)
+	}
+	checks.Unlock()
+	if m != nil {
+		return m.error("resize", q.l)
+	}
+	return err
+}
+
+// outgrows is the mistake of a shared receive queue of so many receives that a
+// completion queue is smaller than those that complete on it.
+func (q *checkedQueue) outgrows(depth int) *mistake {
+	before := q.depth
+	q.depth = depth
+	defer func() { q.depth = before }()
+	for _, cq := range q.cqs {
+		if len(cq.rooms) == 0 { // it may be closed
+			continue
+		}
+		if m := cq.small(); m != nil {
+			m.text = fmt.Sprintf("with room for %d receives it is too large for %s: %s", depth, cq.l.text(), m.text)
+			return m.with(cq.l)
+		}
 	}
 	return nil
 }

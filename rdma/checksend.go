@@ -74,6 +74,8 @@ func cannot(typ ibv.QPType, op ibv.WROpcode) bool {
 		return typ == ibv.QPTUD
 	case ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
 		return typ == ibv.QPTUD || typ == ibv.QPTUC
+	case ibv.WRSendWithInv, ibv.WRLocalInv, ibv.WRBindMW: // of memory that only a connection reaches
+		return typ == ibv.QPTUD
 	}
 	return (typ == ibv.QPTUD || typ == ibv.QPTUC) && answered(op)
 }

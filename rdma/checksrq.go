@@ -31,15 +31,25 @@ func (srq *SRQ) check(destroy func() error) func() error {
 	})
 }
 
-// resized takes note of a change, unless it has failed.
-func (q *checkedQueue) resized(err error, raw *ibv.SRQ, mask ibv.SRQAttrMask) error {
-	if q == nil || err != nil || mask&ibv.SRQMaxWR == 0 {
+// modify changes a shared receive queue, unless its completion queues are too small
+// for what it would hold.
+func (q *checkedQueue) modify(raw *ibv.SRQ, attr ibv.SRQAttr, mask ibv.SRQAttrMask) error {
+	if q == nil || mask&ibv.SRQMaxWR == 0 {
+		return raw.Modify(attr, mask)
+	}
+	checks.Lock()
+	m := q.outgrows(int(attr.MaxWR))
+	checks.Unlock()
+	if m != nil {
+		return m.error("modify", q.l)
+	}
+	if err := raw.Modify(attr, mask); err != nil {
 		return err
 	}
-	attr, failed := raw.Query()
+	has, failed := raw.Query()
 	checks.Lock()
 	defer checks.Unlock()
-	q.depth = int(attr.MaxWR)
+	q.depth = int(has.MaxWR)
 	if failed != nil {
 		q.own = false // so that nobody knows any more how much it holds
 	}

@@ -9,9 +9,10 @@ func (cq *CQ) Entries() int {
 
 // Resize gives the queue room for at least entries completions; Entries says how
 // many it has then. The completions in it stay: see [ibv.CQ.Resize]. Any goroutine
-// may call it.
+// may call it. In checked mode, it is an error to ask for less than what the queues
+// that complete on it may have.
 //
 // C: ibv_resize_cq(3)
 func (cq *CQ) Resize(entries int) error {
-	return cq.lifetime().during("resize", func() error { return cq.raw.Resize(entries) })
+	return cq.lifetime().during("resize", func() error { return cq.checked.resize(cq.raw, entries) })
 }

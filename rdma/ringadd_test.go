@@ -149,6 +149,8 @@ func TestRingsOnUD(t *testing.T) {
 	requireRefused(t, err, syscall.EINVAL, "AddUD")
 	_, err = sends.AddRDMA(ibv.WRRDMAWrite, 0, rdma.Remote{})
 	requireRefused(t, err, syscall.EINVAL, "nothing that a UD queue pair can do")
+	_, err = sends.AddUD(ibv.WRSendWithInv, 0, rdma.UDPeer{AH: ah, QPNum: 5, QKey: 6}, sge(1, 1))
+	requireRefused(t, err, syscall.EINVAL, "nothing that a UD queue pair can do")
 	_, err = sends.AddUD(ibv.WRSend, 0, rdma.UDPeer{QPNum: 5})
 	requireRefused(t, err, syscall.EINVAL, "needs an address handle")
 	_, err = sends.AddUD(ibv.WRSendWithImm, 0, rdma.UDPeer{AH: ah, QPNum: 5, QKey: 6}, sge(1, 1))

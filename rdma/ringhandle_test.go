@@ -204,4 +204,7 @@ func TestSendRingCredits(t *testing.T) {
 	require.NoError(t, add(ibv.WRSend))
 	require.NoError(t, add(ibv.WRSend))
 	require.ErrorIs(t, add(ibv.WRSend), rdma.ErrRingFull)
+	ring.SetLimit(math.MaxUint64)
+	ring.SetLimit(11)
+	require.EqualValues(t, uint64(math.MaxUint64)-5, ring.Credit(), "that no limit is left is not taken back either")
 }

@@ -1,7 +1,6 @@
 package rdma
 
 import (
-	"math"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -38,6 +37,7 @@ type SendRing struct {
 	// spent is how many work requests were added that use up a receive of the peer's,
 	// of limit ones.
 	spent, limit uint64
+	limited      bool // there was a limit
 	tag          uint64
 	inline       []byte // what is sent inline, by slot; nil at first
 	inlineSize   int    // how much of it a work request has
@@ -76,8 +76,8 @@ func (r *SendRing) Outstanding() int {
 // receive. Limits are not taken back: a lower one than the last, which a peer has
 // told before, changes nothing.
 func (r *SendRing) SetLimit(posted uint64) {
-	if r.limit == math.MaxUint64 || posted > r.limit {
-		r.limit = posted
+	if !r.limited || posted > r.limit {
+		r.limited, r.limit = true, posted
 	}
 }
 

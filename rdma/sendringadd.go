@@ -108,7 +108,7 @@ func (r *SendRing) AddAtomic(opcode ibv.WROpcode, flags ibv.SendFlags, remote Re
 func (r *SendRing) AddUD(opcode ibv.WROpcode, flags ibv.SendFlags, peer UDPeer, sges ...ibv.SGE) (*ibv.SendWR, error) {
 	n := needsFor(opcode)
 	switch {
-	case n&aRemote != 0 || !r.ud:
+	case !r.ud || cannot(ibv.QPTUD, opcode):
 		return nil, r.useInstead(opcode)
 	case peer.AH == nil || peer.AH.raw == nil:
 		return nil, r.notAdded("a UD send needs an address handle that is open: see PD.CreateAH")
@@ -242,7 +242,7 @@ func (r *SendRing) useInstead(opcode ibv.WROpcode) error {
 	}
 	method := "Add"
 	switch n := needsFor(opcode); {
-	case r.ud && n&aRemote != 0:
+	case r.ud && cannot(ibv.QPTUD, opcode):
 		return r.notAdded("%v is nothing that a UD queue pair can do", opcode)
 	case r.ud:
 		method = "AddUD"

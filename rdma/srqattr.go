@@ -16,5 +16,5 @@ func (srq *SRQ) Query() (ibv.SRQAttr, error) {
 //
 // C: ibv_modify_srq(3)
 func (srq *SRQ) Modify(attr ibv.SRQAttr, mask ibv.SRQAttrMask) error {
-	return srq.lifetime().during("modify", func() error { return srq.checked.resized(srq.raw.Modify(attr, mask), srq.raw, mask) })
+	return srq.lifetime().during("modify", func() error { return srq.checked.modify(srq.raw, attr, mask) })
 }

@@ -159,6 +159,14 @@ var operations = []Mistake{
 		return send(r.ud(), r.sends(ibv.WRRDMAWrite, 0, r.region(64).SGE(0, 64)),
 			"work request 0 (WRID 0x20) is %v, which a queue pair of type %v cannot do"+nothing, ibv.WRRDMAWrite, ibv.QPTUD)
 	}},
+	{Name: "send that invalidates, on UD", Make: func(r *Rig) Made {
+		return send(r.ud(), r.sends(ibv.WRSendWithInv, 0, r.region(64).SGE(0, 64)),
+			"work request 0 (WRID 0x20) is %v, which a queue pair of type %v cannot do"+nothing, ibv.WRSendWithInv, ibv.QPTUD)
+	}},
+	{Name: "invalidation on UD", Make: func(r *Rig) Made {
+		return send(r.ud(), r.sends(ibv.WRLocalInv, 0, ibv.SGE{}),
+			"work request 0 (WRID 0x20) is %v, which a queue pair of type %v cannot do"+nothing, ibv.WRLocalInv, ibv.QPTUD)
+	}},
 	{Name: "read on UC", Make: func(r *Rig) Made {
 		return send(r.uc(), r.sends(ibv.WRRDMARead, 0, r.region(64).SGE(0, 64)),
 			"work request 0 (WRID 0x20) is %v, which a queue pair of type %v cannot do"+nothing, ibv.WRRDMARead, ibv.QPTUC)
@@ -356,6 +364,18 @@ var depths = []Mistake{
 		cq, srq := r.cq(4), r.srq(100, 1)
 		_, err := r.PD.CreateQP(rdma.QPOptions{SendCQ: r.cq(64), RecvCQ: cq, SRQ: srq})
 		return Made{cq, 0, err, "make queue pair with %v: %v; it has room for " + fmt.Sprint(r.Entries(4)) + " completions, and the queues that complete on it may have 100 at once: make it larger"}
+	}},
+	{Name: "completion queue that is made too small", Make: func(r *Rig) Made {
+		cq := r.cq(64)
+		r.QP(r.PD, rdma.QPOptions{SendCQ: cq, RecvCQ: cq, Cap: ibv.QPCap{MaxSendWR: 3, MaxRecvWR: 2}}, ibv.QPSInit)
+		return Made{cq, 0, cq.Resize(4), "resize %v: %v; it has room for 4 completions, and the queues that complete on it may have 5 at once: make it larger"}
+	}},
+	{Name: "shared queue that is made larger than its completion queue", Make: func(r *Rig) Made {
+		cq, srq := r.cq(8), r.srq(4, 1)
+		r.QP(r.PD, rdma.QPOptions{SendCQ: cq, RecvCQ: cq, SRQ: srq, Cap: ibv.QPCap{MaxSendWR: 1}}, ibv.QPSInit)
+		has := cq.Entries()
+		return Made{srq, 0, srq.Modify(ibv.SRQAttr{MaxWR: uint32(has)}, ibv.SRQMaxWR), "modify %v: %v; " + fmt.Sprintf(
+			"with room for %d receives it is too large for %v: it has room for %[1]d completions, and the queues that complete on it may have %[3]d at once: make it larger", has, cq, has+1)}
 	}},
 	{Name: "post to a closed queue pair", Make: func(r *Rig) Made {
 		qp := r.rts()
