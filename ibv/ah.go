@@ -12,7 +12,7 @@ import (
 // C: ibv_create_ah(3)
 func (pd *PD) CreateAH(attr *AHAttr) (*AH, error) {
 	act := pd.Context.action("create address handle", map[syscall.Errno]string{
-		syscall.EINVAL:       "an attribute is out of range",
+		syscall.EINVAL:       "an attribute is out of range, or the device has no more of them: close some",
 		noEntry:              "the GID index has no entry: see Context.GIDs",
 		syscall.ENETUNREACH:  "there is no route to the GID",
 		syscall.EHOSTUNREACH: "there is no route to the GID",

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"reflect"
 	"syscall"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -80,7 +81,7 @@ func (qp *QP) Connect(ctx context.Context, conn net.Conn, opts ConnectOptions) (
 	switch {
 	case ctx == nil:
 		return nil, qp.invalidOptions(noContext)
-	case conn == nil:
+	case isNil(conn):
 		return nil, qp.invalidOptions("conn is nil: a byte stream to the peer is needed")
 	case invalid != "":
 		return nil, qp.invalidOptions(invalid)
@@ -101,6 +102,13 @@ func (qp *QP) Connect(ctx context.Context, conn net.Conn, opts ConnectOptions) (
 		return nil, c.failed(err)
 	}
 	return &c.result, nil
+}
+
+// isNil reports whether there is no stream: none at all, or one of a type such as
+// *net.TCPConn that is a nil pointer.
+func isNil(conn net.Conn) bool {
+	v := reflect.ValueOf(conn)
+	return !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil()
 }
 
 // connecting is a Connect under way.

@@ -1,7 +1,9 @@
 package rdma
 
 import (
+	"crypto/tls"
 	"math"
+	"net"
 	"testing"
 	"time"
 
@@ -9,6 +11,14 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 )
+
+// A nil pointer in a net.Conn is no stream either.
+func TestConnectToNothing(t *testing.T) {
+	a, b := net.Pipe()
+	for conn, is := range map[net.Conn]bool{nil: true, (*net.TCPConn)(nil): true, (*tls.Conn)(nil): true, a: false, b: false, &net.TCPConn{}: false} {
+		require.Equal(t, is, isNil(conn), "%T", conn)
+	}
+}
 
 // Times become the device's numbers as the InfiniBand specification has them.
 func TestConnectTiming(t *testing.T) {

@@ -19,6 +19,9 @@ type DeviceOptions struct {
 	// OnLeak is told of objects of the device that were lost without a Close. It runs
 	// on a goroutine of the runtime's, and must not block. It must not hold handles of
 	// the device either, for those would never be lost. [Alive] lists them, too.
+	// A program that lets go of handles, and leaves closing to CloseAll, is told of each
+	// of them that the collector finds first: it keeps its handles until then, or has no
+	// OnLeak.
 	OnLeak func(Leak)
 }
 

@@ -72,7 +72,11 @@
 //
 // Nothing is closed because the program has lost it: a device may be using it.
 // It is a leak, which DeviceOptions.OnLeak tells of, and which [NoLeaks] finds in
-// tests. [Own] gives objects of package ibv that have no handle here a lifetime too.
+// tests. What a parent's CloseAll is to close counts as lost, too, if its handle is
+// collected before: OnLeak tells of it, and [Alive] says so. So who uses OnLeak keeps
+// the handles until they are closed, in a struct beside the device, say; who lets go
+// of them and leaves everything to CloseAll does without OnLeak. NoLeaks does not mind,
+// if CloseAll comes before the test's end. [Own] gives objects of package ibv that have no handle here a lifetime too.
 //
 // Handles are not to be copied; go vet sees to that. Raw gives C's object. The
 // functions that begin with Adopt make a handle of one that something else has made

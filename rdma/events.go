@@ -26,8 +26,12 @@ type Event struct {
 	Raw ibv.AsyncEvent
 }
 
-// String is a line about the event.
+// String is a line about the event, or says of the zero Event, which comes with an
+// error, that it is none.
 func (e Event) String() string {
+	if e == (Event{}) {
+		return "no event"
+	}
 	text := "asynchronous event " + e.Type.String()
 	switch {
 	case e.QP != nil:

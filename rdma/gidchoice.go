@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -22,7 +23,7 @@ type GIDChoice struct {
 	// Interface is the name of the network interface, such as "eth0" or "bond0.7".
 	Interface string
 	// Addr is the address. An IPv4 address is the same as its mapped form, and a zone is
-	// that of the interface.
+	// the interface's name or index.
 	Addr netip.Addr
 	// Port is the device's port, from 1, or 0 for all that are active.
 	Port uint32
@@ -133,12 +134,25 @@ func (c GIDChoice) fits(e *ibv.GIDEntry, nics []net.Interface) bool {
 		c.Addr.IsValid() && e.GID != ibv.GIDOf(c.Addr):
 		return false
 	}
-	for _, name := range []string{c.Interface, c.Addr.Zone()} {
-		if name != "" && !slices.ContainsFunc(nics, func(nic net.Interface) bool { return nic.Name == name && isOf(e, &nic) }) {
-			return false
+	return (c.Interface == "" || isOfAny(e, nics, func(nic *net.Interface) bool { return nic.Name == c.Interface })) &&
+		(c.Addr.Zone() == "" || isOfAny(e, nics, zone(c.Addr.Zone(), nics)))
+}
+
+// zone finds a zone's network interface: the one of that name, else of that index.
+func zone(zone string, nics []net.Interface) func(*net.Interface) bool {
+	named := func(nic *net.Interface) bool { return nic.Name == zone }
+	for i := range nics {
+		if named(&nics[i]) {
+			return named
 		}
 	}
-	return true
+	index, err := strconv.Atoi(zone)
+	return func(nic *net.Interface) bool { return err == nil && nic.Index == index }
+}
+
+// isOfAny reports whether the entry is that of one of the interfaces that fit.
+func isOfAny(e *ibv.GIDEntry, nics []net.Interface, fit func(*net.Interface) bool) bool {
+	return slices.ContainsFunc(nics, func(nic net.Interface) bool { return fit(&nic) && isOf(e, &nic) })
 }
 
 func interfaceName(e *ibv.GIDEntry, nics []net.Interface) string {

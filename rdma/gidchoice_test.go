@@ -37,6 +37,8 @@ func TestGIDChoice(t *testing.T) {
 		{GIDChoice{Addr: netip.MustParseAddr("::ffff:192.0.2.1"), Type: ibv.GIDTypeRoCEV1}, 1, 3},
 		{GIDChoice{Addr: netip.MustParseAddr("fe80::1")}, 1, 1},
 		{GIDChoice{Addr: netip.MustParseAddr("fe80::1%eth0")}, 1, 1},
+		{GIDChoice{Addr: netip.MustParseAddr("fe80::1%2")}, 1, 1},
+		{GIDChoice{Addr: netip.MustParseAddr("2001:db8::7%3")}, 1, 7},
 		{GIDChoice{Index: new(uint32), Port: 1}, 1, 0},
 	} {
 		got, hint := tt.choice.of(all, nics)
@@ -47,12 +49,16 @@ func TestGIDChoice(t *testing.T) {
 		"it has not a GID of interface eth9; it has fe80::1 (index 0 of port 1, IBV_GID_TYPE_ROCE_V1, eth0); ": {Interface: "eth9"},
 		"a GID of address 192.0.2.3": {Addr: netip.MustParseAddr("192.0.2.3")},
 		"address fe80::1%eth0.7":     {Addr: netip.MustParseAddr("fe80::1%eth0.7")},
+		"address fe80::1%3":          {Addr: netip.MustParseAddr("fe80::1%3")},
 		"interface eth0, address 192.0.2.1, port 2, type IBV_GID_TYPE_ROCE_V2, index 0": {
 			Interface: "eth0", Addr: netip.MustParseAddr("192.0.2.1"), Port: 2, Type: ibv.GIDTypeRoCEV2, Index: new(uint32)},
 	} {
 		_, hint := choice.of(all, nics)
 		require.Contains(t, hint, text)
 	}
+	numbered := append(nics, net.Interface{Index: 9, Name: "3"})
+	_, none := GIDChoice{Addr: netip.MustParseAddr("2001:db8::7%3")}.of(all, numbered)
+	require.NotEmpty(t, none, "a name comes before an index")
 	many := make([]ibv.GIDEntry, 20)
 	_, hint := GIDChoice{Interface: "eth9"}.of(many, nics)
 	require.Contains(t, hint, "; and 4 more")

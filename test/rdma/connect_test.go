@@ -141,8 +141,12 @@ func TestConnectFails(t *testing.T) {
 	r.connect(a.QP, c.QP) // from RESET
 	state(a, ibv.QPSRTS)
 
-	// Close ends a Connect that waits.
 	d := r.end(rdma.QPOptions{})
+	_, err = d.Connect(t.Context(), (*net.TCPConn)(nil), rdma.ConnectOptions{})
+	require.ErrorIs(t, err, syscall.EINVAL)
+	require.ErrorContains(t, err, "conn is nil")
+
+	// Close ends a Connect that waits.
 	err = with(d, rdma.ConnectOptions{Ready: func() error {
 		time.AfterFunc(50*time.Millisecond, func() { _ = d.Close() })
 		return nil
