@@ -120,12 +120,12 @@ var commonHints = map[syscall.Errno]string{
 // memoryHints are for verbs that register memory.
 var memoryHints = map[syscall.Errno]string{
 	syscall.EFAULT: "the memory is not mapped, or not writable though the access flags ask for it",
-	syscall.EINVAL: "if the flags ask for remote write or remote atomic access, they have to ask for local write access too",
+	syscall.EINVAL: "if the flags ask for remote write or remote atomic access, they have to ask for local write access too; or the device has no more regions: see QueryDevice",
 }
 
 // sizeHints are for verbs that make an object with capacities.
 var sizeHints = map[syscall.Errno]string{
-	syscall.EINVAL: "an attribute is outside the device's limits: see QueryDevice",
+	syscall.EINVAL: "an attribute is outside the device's limits, or the device has no more of them: see QueryDevice",
 }
 
 // closeHints are for verbs that destroy an object.

@@ -13,7 +13,7 @@ import (
 // C: ibv_alloc_mw(3)
 func (pd *PD) AllocMW(typ MWType) (*MW, error) {
 	act := pd.Context.action(fmt.Sprintf("allocate memory window (%v)", typ), map[syscall.Errno]string{
-		syscall.EINVAL: "the device does not have windows of that type: see DeviceCapFlags",
+		syscall.EINVAL: "the device does not have windows of that type, or no more of them: see DeviceCapFlags",
 	})
 	fn := pd.Context.Ops.AllocMW
 	mw, err := fn.call(pd, typ)
