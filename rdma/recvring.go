@@ -178,9 +178,10 @@ func (r *RecvRing) retire() (revive func()) {
 // stop has polls and releases say that something is closed, until that is taken
 // back.
 func (r *RecvRing) stop() (back func()) {
-	head, tail := r.head, r.tail
+	head, tail, unknown := r.head, r.tail, r.unknown
+	r.unknown += r.pending() // which are not posted, so that Posted stays
 	r.head, r.tail = 0, nil
-	return func() { r.head, r.tail = head, tail }
+	return func() { r.head, r.tail, r.unknown = head, tail, unknown }
 }
 
 // closedError says what is closed: the ring, or what it posts to.

@@ -159,6 +159,13 @@ func TestRecvRingPosted(t *testing.T) {
 	})
 	require.Empty(t, none)
 	require.Zero(t, ring.Posted())
+
+	p.Play(script{Room: all})
+	ring, posted = recvRing(p, 4, 8)
+	p.receive(posted[0], 1, 0)
+	require.NoError(t, ring.Release(pollRing(t, ring, 1)...))
+	require.NoError(t, p.qp.Close())
+	require.EqualValues(t, 4, ring.Posted(), "what was not posted before the end never is")
 }
 
 // A limit is on what uses up receives, and is not taken back.
