@@ -75,9 +75,9 @@ func TestNoRings(t *testing.T) {
 		_, err := NewSRQRecvRing(srq, new(CQ), RecvRingOptions{})
 		require.ErrorIs(t, err, syscall.EINVAL)
 	}
-	var all Rings
+	var all Rings[int]
 	for _, r := range []Ring{nil, (*RecvRing)(nil), new(SendRing)} {
-		require.ErrorIs(t, all.Add(r), syscall.EINVAL)
+		require.ErrorIs(t, all.Add(r, 1), syscall.EINVAL)
 		require.ErrorIs(t, all.Remove(r), syscall.EINVAL)
 	}
 }

@@ -24,15 +24,15 @@ func TestRingsShareACompletionQueue(t *testing.T) {
 	p.Call("provider_share_cq")
 	p.adopt()
 	const n = 8
-	var all rdma.Rings
+	var all rdma.Rings[int]
 	var sends [3]*rdma.SendRing
 	var recvs [3]*rdma.RecvRing
 	var posted [3][]sawWR
 	for i := range sends {
 		sends[i] = sendRing(p, n, 1)
 		recvs[i], posted[i] = recvRing(p, n, 16)
-		require.NoError(t, all.Add(sends[i]))
-		require.NoError(t, all.Add(recvs[i]))
+		require.NoError(t, all.Add(sends[i], i))
+		require.NoError(t, all.Add(recvs[i], i))
 	}
 	random := rand.New(rand.NewPCG(7, 8))
 	for round := range 500 {
@@ -47,7 +47,9 @@ func TestRingsShareACompletionQueue(t *testing.T) {
 				failed.WRID = wc.WRID
 				wc = failed
 			}
-			require.Same(t, sends[i], all.Of(&wc))
+			ring, value := all.Of(&wc)
+			require.Same(t, sends[i], ring)
+			require.Equal(t, i, value)
 			for k := range sends {
 				_, own := recvs[k].Handle(&wc)
 				require.False(t, own)
@@ -65,7 +67,9 @@ func TestRingsShareACompletionQueue(t *testing.T) {
 			failed.WRID = wc.WRID
 			wc, length = failed, 0
 		}
-		require.Same(t, recvs[i], all.Of(&wc))
+		ring, value := all.Of(&wc)
+		require.Same(t, recvs[i], ring)
+		require.Equal(t, i, value)
 		for k := range recvs {
 			require.False(t, sends[k].Handle(&wc))
 			m, own := recvs[k].Handle(&wc)
@@ -82,17 +86,19 @@ func TestRingsShareACompletionQueue(t *testing.T) {
 	}
 	for _, wrID := range []uint64{0, 1, 1 << 25, math.MaxUint64} {
 		wc := sentWR(wrID)
-		if r := all.Of(&wc); r != nil {
+		if r, _ := all.Of(&wc); r != nil {
 			require.False(t, r.(*rdma.SendRing).Handle(&wc), "%#x", wrID)
 		}
 	}
 	require.NoError(t, all.Remove(sends[1]))
 	requireRefused(t, all.Remove(sends[1]), syscall.EINVAL, "not one of them")
 	wc := sentWR(sends[1].Ticket(0))
-	require.Nil(t, all.Of(&wc))
+	ring, value := all.Of(&wc)
+	require.Nil(t, ring)
+	require.Zero(t, value)
 	require.NoError(t, sends[1].Close())
-	require.ErrorIs(t, all.Add(sends[1]), rdma.ErrClosed)
-	require.Error(t, all.Add((*rdma.SendRing)(nil)))
+	require.ErrorIs(t, all.Add(sends[1], 1), rdma.ErrClosed)
+	require.Error(t, all.Add((*rdma.SendRing)(nil), 1))
 }
 
 // Numbers go round, and the ring goes on.

@@ -139,7 +139,7 @@ func TestManyQueuePairsOnFewQueues(t *testing.T) {
 	base := r.has()
 	var servers [queues]server
 	for i := range servers {
-		servers[i] = server{cq: r.cq(4 * depth * (queuePairs/queues + 1)), by: map[rdma.Ring]*talker{}}
+		servers[i] = server{cq: r.cq(4 * depth * (queuePairs/queues + 1))}
 	}
 	var last *talker
 	for i := range queuePairs {
@@ -181,20 +181,20 @@ func TestManyQueuePairsOnFewQueues(t *testing.T) {
 // server is what a goroutine does that serves many connections.
 type server struct {
 	cq    *rdma.CQ
-	rings rdma.Rings
-	by    map[rdma.Ring]*talker
+	rings rdma.Rings[*talker]
+	all   []*talker
 }
 
 func (s *server) add(t *talker) error {
-	s.by[t.sends], s.by[t.recvs] = t, t
-	return errors.Join(s.rings.Add(t.sends), s.rings.Add(t.recvs))
+	s.all = append(s.all, t)
+	return errors.Join(s.rings.Add(t.sends, t), s.rings.Add(t.recvs, t))
 }
 
 // serve has each of the connections send and receive so many messages.
 func (s *server) serve(ctx context.Context, messages uint64) error {
 	talking := map[*talker]struct{}{}
 	touched := map[*talker]struct{}{}
-	for _, t := range s.by {
+	for _, t := range s.all {
 		talking[t], touched[t] = struct{}{}, struct{}{}
 	}
 	wcs := make([]ibv.WC, 64)
@@ -216,7 +216,7 @@ func (s *server) serve(ctx context.Context, messages uint64) error {
 			return err
 		}
 		for i := range wcs[:n] {
-			t := s.by[s.rings.Of(&wcs[i])]
+			_, t := s.rings.Of(&wcs[i])
 			if t == nil {
 				return fmt.Errorf("a completion that is nobody's: %v", wcs[i])
 			}

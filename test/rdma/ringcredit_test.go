@@ -109,8 +109,7 @@ func TestRingsOnOneCompletionQueue(t *testing.T) {
 	r := newRig(t)
 	from := r.region(pairs * messages * size)
 	cq := r.cq(4 * pairs * 64)
-	var all rdma.Rings
-	recvs := map[rdma.Ring]int{}
+	var all rdma.Rings[int]
 	var senders [pairs]*rdma.SendRing
 	var receivers [pairs]*rdma.RecvRing
 	for i := range pairs {
@@ -125,9 +124,8 @@ func TestRingsOnOneCompletionQueue(t *testing.T) {
 		require.NoError(t, err)
 		receivers[i], err = rdma.NewRecvRing(b, rdma.RecvRingOptions{Buffers: buffers, Size: size})
 		require.NoError(t, err)
-		recvs[receivers[i]] = i
-		require.NoError(t, all.Add(senders[i]))
-		require.NoError(t, all.Add(receivers[i]))
+		require.NoError(t, all.Add(senders[i], i))
+		require.NoError(t, all.Add(receivers[i], i))
 		senders[i].SetLimit(receivers[i].Posted())
 	}
 	var sent, received [pairs]uint64
@@ -153,13 +151,13 @@ func TestRingsOnOneCompletionQueue(t *testing.T) {
 		for k := range wcs[:n] {
 			wc := &wcs[k]
 			require.NoError(t, wc.Err())
-			switch ring := all.Of(wc).(type) {
+			of, i := all.Of(wc)
+			switch ring := of.(type) {
 			case *rdma.SendRing:
 				require.True(t, ring.Handle(wc))
 			case *rdma.RecvRing:
 				m, own := ring.Handle(wc)
 				require.True(t, own)
-				i := recvs[ring]
 				require.Equal(t, uint64(i)<<32|received[i], binary.LittleEndian.Uint64(m.Data))
 				received[i]++
 				total++
