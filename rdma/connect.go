@@ -33,6 +33,11 @@ type Connection struct {
 	// name it have completed, or leaves that to CloseAll of the protection domain.
 	AH   *AH
 	QKey uint32
+
+	// Ended is closed when conn has ended, or this end has closed its queue pair, and the
+	// queue pair is in the error state then: see [ConnectOptions].Watch, without which it
+	// is nil.
+	Ended <-chan struct{}
 }
 
 // Connect connects the queue pair to one that a peer connects in the same way over
@@ -56,7 +61,7 @@ type Connection struct {
 // with ErrClosed, when the queue pair is closed. A ctx without an end waits for the
 // peer as long as it is silent. Meanwhile Connect sets the deadlines of conn, and
 // clears them in the end. It reads no byte of what follows, so conn is the program's
-// afterwards; after an error it is of no use but to be closed. A peer that cannot be
+// afterwards, without Watch; after an error it is of no use but to be closed. A peer that cannot be
 // connected is told why, and so is this end: syscall.EPROTO is what it has said,
 // which does not fit, and syscall.ECONNREFUSED that it has refused. Anything may be
 // at the other end of conn, but Connect does not know who is: what makes sure of
@@ -67,7 +72,7 @@ type Connection struct {
 // AckTimeout and Retries change that. There is no end of waiting for a peer that
 // lives and has no receive posted: see [QP.ToRTS]. Who only receives notices
 // nothing, and nor do UC and UD: for them, conn tells, for it ends with the peer's
-// process.
+// process. With [ConnectOptions].Watch, the queue pair sees to that by itself.
 //
 // iWARP is syscall.EOPNOTSUPP: its queue pairs are connected by librdmacm alone, and
 // [PD.AdoptQP] makes handles of them.
@@ -134,7 +139,13 @@ func (c *connecting) connect(ctx context.Context, conn net.Conn) error {
 			return err
 		}
 	}
-	return shake(ctx, conn, &c.mine, c.up)
+	if err := shake(ctx, conn, &c.mine, c.up); err != nil || !c.opts.Watch {
+		return err
+	}
+	return c.qp.l.during("connect", func() error {
+		c.result.Ended = c.qp.watched.watch(conn)
+		return nil
+	})
 }
 
 // prepare finds out what the queue pair is, and moves it to INIT.

@@ -23,6 +23,16 @@ type ConnectOptions struct {
 	// Ready is called when the queue pair is in INIT, and before the peer hears of it: to
 	// post receives, for instance. An error ends Connect.
 	Ready func() error
+	// Watch gives conn to the queue pair, from a Connect without an error on. When conn
+	// ends, as with the peer's process, an RC or UC queue pair moves to the error state,
+	// so that who waits, for receives too, is told by flushed completions: after those of
+	// all that came before. A byte on conn counts as its end. Close of the queue pair and
+	// ToReset close conn, by which the peer learns of it. So who closes first waits
+	// until its sends have completed. A host that has vanished is noticed after 6 s, over
+	// TCP, with TLS or without, by probes that this end sends. A UD queue pair, which may
+	// have other peers, stays as it is: Ended of the Connection tells. It tells in any
+	// case: Soft-RoCE does not flush what is posted when the end has come.
+	Watch bool
 	// Reads is how many RDMA reads and atomics of this end may be outstanding, and how
 	// many of the peer's, 255 at most, as far as the device can. What the other end can do
 	// limits it, too. 0 is 16, and -1 none.

@@ -38,9 +38,10 @@
 // [QP.Connect] brings a queue pair and its peer's up over any byte stream, such as
 // a TCP connection. It agrees on all numbers, and comes back when both ends can
 // send. It chooses the GID to send from, as [Device.ChooseGID] does: by interface or
-// address if there is a choice. Whoever has other ways to agree moves the queue
-// pair by itself, by [QP.ToInit], [QP.ToRTR] and [QP.ToRTS], with the [Peer]'s
-// numbers.
+// address if there is a choice. With ConnectOptions.Watch, the queue pair ends with the
+// stream: who waits for a peer that has died, or has closed its end, is told. Whoever
+// has other ways to agree moves the queue pair by itself, by [QP.ToInit], [QP.ToRTR]
+// and [QP.ToRTS], with the [Peer]'s numbers.
 //
 // # Posting and waiting
 //
@@ -60,7 +61,8 @@
 // given back. A [SendRing] keeps count of the room in the send queue, and has few
 // completions. They are what most programs want in place of chains. A sender that is
 // told [RecvRing.Posted] and sets it by [SendRing.SetLimit] sends nothing that has no
-// receive.
+// receive. [Rings] tells, on one completion queue for many connections, whose a
+// completion is.
 //
 // # Lifetimes
 //

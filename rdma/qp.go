@@ -35,6 +35,7 @@ type QP struct {
 	sendOps        sendOps
 	initial        initial
 	connecting     atomic.Pointer[context.CancelCauseFunc] // of the Connect under way
+	watched        *watched                                // to peers, which it watches
 }
 
 // CreateQP makes a queue pair, and moves it to INIT, so that receives can be posted
@@ -115,7 +116,9 @@ func (qp *QP) begin(destroy func() error) {
 	qp.send, qp.recv = qp.raw.SendPoster(), qp.raw.RecvPoster()
 	qp.batch = newBatchQueue(qp.raw, qp.l, qp.sendOps, destroy == nil)
 	destroy = qp.check(destroy)
-	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), destroy, (*QP).retire)
+	watched := &watched{raw: qp.raw}
+	qp.watched = watched
+	live(qp.l, qp, fmt.Sprintf("%#x", qp.raw.QPNum), func() error { return watched.destroy(destroy) }, (*QP).retire)
 }
 
 // retire has the hot calls return ErrClosed, until they are revived.

@@ -43,5 +43,5 @@ func (qp *QP) Query(mask ibv.QPAttrMask) (attr ibv.QPAttr, init ibv.QPInitAttr, 
 //
 // C: ibv_modify_qp(3)
 func (qp *QP) Modify(attr *ibv.QPAttr, mask ibv.QPAttrMask) error {
-	return qp.lifetime().during("modify", func() error { return qp.checked.modified(qp.raw.Modify(attr, mask), attr, mask) })
+	return qp.lifetime().during("modify", func() error { return qp.checked.modified(qp.watched.modify(attr, mask), attr, mask) })
 }
