@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log"
 	"net"
 	"os"
@@ -30,7 +29,7 @@ func main() {
 	in := must(rdma.NewRecvRing(qp, rdma.RecvRingOptions{})) // receives are posted before there is a peer
 	out := must(rdma.NewSendRing(qp, rdma.SendRingOptions{}))
 	memory := must(pd.AllocRegion(64, rdma.RegionOptions{}))
-	must(qp.Connect(ctx, conn, rdma.ConnectOptions{}))
+	peer := must(qp.Connect(ctx, conn, rdma.ConnectOptions{Watch: true})) // who waits hears of it when the peer ends
 
 	send := func() {
 		must(out.Add(ibv.WRSend, ibv.SendSignaled, memory.SGE(0, memory.Len())))
@@ -57,7 +56,7 @@ func main() {
 	}
 	if asks {
 		fmt.Printf("%d round trips of %d bytes, %v each\n", rounds, memory.Len(), time.Since(start)/rounds)
-		must(io.Copy(io.Discard, conn)) // until the peer has closed it: its last send has to be acknowledged
+		<-peer.Ended // its last send had to be acknowledged
 	}
 	check(dev.CloseAll()) // and all that was made from it
 }
