@@ -413,7 +413,7 @@ func TestRecvRingThatTheQueueDoesNotTake(t *testing.T) {
 			p.close(ring)
 			require.Zero(t, p.Saw(regions))
 			for _, wr := range posted {
-				require.False(t, p.mapped(wr.SGEs[0][0]))
+				require.False(t, p.holds(wr.SGEs[0][0], 1))
 			}
 		})
 	}
@@ -486,7 +486,7 @@ func TestRecvRingRefused(t *testing.T) {
 			require.Zero(t, p.Saw(calls))
 			require.Zero(t, p.Saw(regions))
 			require.Equal(t, tt.refused == regMR, p.Saw(theList) != 0)
-			require.False(t, p.mapped(uint64(p.Saw(theList))), "the buffers must be freed")
+			require.False(t, p.holds(uint64(p.Saw(theList)), 1), "the buffers must be freed")
 		})
 	}
 	p.entries(1, 0, 0)
@@ -642,7 +642,7 @@ func TestRecvRingClose(t *testing.T) {
 	p.refuse(none, 0)
 	require.NoError(t, ring.Close())
 	require.Zero(t, p.Saw(regions))
-	require.False(t, p.mapped(posted[0].SGEs[0][0]))
+	require.False(t, p.holds(posted[0].SGEs[0][0], 1))
 
 	// Whatever is done with it then does no harm.
 	requireClosed("receive ring of 2 buffers for queue pair 0x11 on scripted0: it is closed")

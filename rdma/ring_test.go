@@ -189,10 +189,11 @@ func ids(wrs []sawWR) []uint64 {
 // addressOf is the address of something that is in C or on the heap.
 func addressOf[T any](p *T) uint64 { return uint64(uintptr(unsafe.Pointer(p))) }
 
-// mapped reports whether there is memory at an address.
-func (p *provider) mapped(address uint64) bool {
+// holds reports whether there is memory at an address that begins with a byte. The
+// system may have given freed memory to something else, which begins with another.
+func (p *provider) holds(address uint64, content byte) bool {
 	p.T.Helper()
-	return int32(p.Call("provider_mapped", uintptr(address))) == 1
+	return int32(p.Call("provider_holds", uintptr(address), uintptr(content))) == 1
 }
 
 func sge(i, j int) ibv.SGE {

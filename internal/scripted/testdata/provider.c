@@ -401,13 +401,13 @@ void provider_write(struct provider *p, void *to, int byte, size_t length)
 	memset(to, byte, length);
 }
 
-/* Whether there is memory at an address. */
-int provider_mapped(struct provider *p, void *address)
+/* Whether there is memory at an address that begins with a byte. */
+int provider_holds(struct provider *p, void *address, unsigned char content)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 
 	(void)p;
-	return !msync((void *)((uintptr_t)address / page * page), page, MS_ASYNC);
+	return !msync((void *)((uintptr_t)address / page * page), page, MS_ASYNC) && *(unsigned char *)address == content;
 }
 
 /* Makes the queues those of the benchmarks. */
@@ -587,6 +587,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 
 	p->list = addr;
 	errno = refuses(p, REG_MR);
+	if (errno)
+		*(unsigned char *)addr = 1; /* for provider_holds */
 	if (errno || !(mr = malloc(sizeof(*mr))))
 		return NULL;
 	*mr = (struct ibv_mr){ .context = p->context, .pd = pd, .addr = addr, .length = length, .lkey = 0x1234, .rkey = 0x5678 };
