@@ -80,7 +80,7 @@ func TestThousandWait(t *testing.T) {
 	t.Logf("%d threads, and %v of a processor in a second", running, used)
 	require.LessOrEqual(t, running, 10)
 	// The system may count in ticks of 10 ms.
-	require.LessOrEqual(t, used, 20*time.Millisecond)
+	require.LessOrEqual(t, used, 200*time.Millisecond, "of a second: one that spins would take all of it")
 	for i := range waiters {
 		flushers[i%queues].complete(uint64(i))
 	}
