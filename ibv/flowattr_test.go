@@ -3,8 +3,6 @@
 package ibv_test
 
 import (
-	"os"
-	"os/exec"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -13,21 +11,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/ccompile"
 	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // A flow is laid out as a C compiler does it.
 func TestNewFlowAttr(t *testing.T) {
-	if os.Getenv("GOVERBS_NO_CC") == "1" {
-		t.Skip("GOVERBS_NO_CC=1: no C compiler to test against")
-	}
-	object := filepath.Join(scratch, "flow.so")
-	compiler := os.Getenv("CC")
-	if compiler == "" {
-		compiler = "cc"
-	}
-	out, err := exec.Command(compiler, "-shared", "-fPIC", "-Wall", "-Wextra", "-Werror", "-o", object, "testdata/flow.c").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	object := ccompile.Shared(t, "testdata/flow.c", filepath.Join(scratch, "flow.so"))
 	library, err := dl.Open(object)
 	require.NoError(t, err)
 	fn, err := library.Symbol("flow_rule")

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/goverbs/goverbs/internal/ccompile"
 	"github.com/goverbs/goverbs/internal/dl"
 	"github.com/goverbs/goverbs/internal/scripted"
 )
@@ -77,7 +78,7 @@ func compiled(t testing.TB, name string, flags ...string) string {
 // compiledFrom is compiled for a file of testdata.
 func compiledFrom(t testing.TB, source, name string, flags ...string) string {
 	t.Helper()
-	return scripted.CompileFile(t, filepath.Join("testdata", source), filepath.Join(scratch, name), flags...)
+	return ccompile.Shared(t, filepath.Join("testdata", source), filepath.Join(scratch, name), flags...)
 }
 
 // inOldLibrary runs the calling test in a process whose libibverbs is the provider.

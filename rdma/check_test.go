@@ -5,7 +5,6 @@ package rdma_test
 import (
 	"net/netip"
 	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"unsafe"
@@ -15,6 +14,7 @@ import (
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/mistakes"
 	"github.com/goverbs/goverbs/internal/recorder"
+	"github.com/goverbs/goverbs/internal/scripted"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -34,11 +34,7 @@ func newCheckedHost(t *testing.T) *checkedHost {
 	const role = "RDMA_TEST_CHECKED"
 	if os.Getenv(role) == "" {
 		library := recorder.Compile(t, t.TempDir(), "recorder.so", recorder.Functions(t, "../ibv/zz_generated.facts.json.gz", "infiniband"))
-		cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), role+"=1", "GOVERBS_CHECK=1", "GOVERBS_LIBIBVERBS="+library)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS: "+t.Name())
+		scripted.Again(t, "^"+t.Name()+"$", role+"=1", "GOVERBS_CHECK=1", "GOVERBS_LIBIBVERBS="+library)
 		return nil
 	}
 	require.True(t, rdma.Checked())

@@ -4,7 +4,6 @@ package rdma
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"syscall"
 	"testing"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/recorder"
+	"github.com/goverbs/goverbs/internal/scripted"
 )
 
 // inRecorder runs the calling test in a process whose libibverbs is a recorder. It
@@ -26,11 +26,8 @@ func inRecorder(t *testing.T) (*recorder.Recorder, *PD) {
 	const role, libibverbs = "RDMA_TEST_IN_RECORDER", "GOVERBS_LIBIBVERBS"
 	if os.Getenv(role) == "" {
 		functions := recorder.Functions(t, "../ibv/zz_generated.facts.json.gz", "infiniband")
-		cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
-		cmd.Env = append(os.Environ(), role+"=1", libibverbs+"="+recorder.Compile(t, t.TempDir(), "recorder.so", functions))
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
-		require.Contains(t, string(out), "--- PASS: "+t.Name())
+		library := recorder.Compile(t, t.TempDir(), "recorder.so", functions)
+		scripted.Again(t, "^"+t.Name()+"$", role+"=1", libibverbs+"="+library, "GOVERBS_CHECK="+os.Getenv("GOVERBS_CHECK"))
 		return nil, nil
 	}
 	r := recorder.Open(t, os.Getenv(libibverbs))

@@ -7,13 +7,14 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/internal/ccompile"
 )
 
 //go:embed testdata/recorder.c
@@ -75,17 +76,7 @@ func Since(t testing.TB, factsFile, function string) string {
 // there is nothing to test against, which has to be admitted with GOVERBS_NO_CC=1.
 func Compile(t testing.TB, folder, name string, functions []string) string {
 	t.Helper()
-	if os.Getenv("GOVERBS_NO_CC") == "1" {
-		t.Skip("GOVERBS_NO_CC=1: no C compiler to test against")
-	}
-	compiler := os.Getenv("CC")
-	if compiler == "" {
-		compiler = "cc"
-	}
 	library := filepath.Join(folder, name)
-	if _, err := os.Stat(library); err == nil {
-		return library // by a test before
-	}
 	var list strings.Builder
 	for i, f := range functions {
 		fmt.Fprintf(&list, "FUNCTION(%d, %s)\n", i, f)
@@ -95,8 +86,5 @@ func Compile(t testing.TB, folder, name string, functions []string) string {
 	}
 	require.NoError(t, os.WriteFile(library+".inc", []byte(list.String()), 0o600))
 	require.NoError(t, os.WriteFile(library+".c", source, 0o600))
-	out, err := exec.Command(compiler, "-shared", "-fPIC", "-O2", "-Wall", "-Wextra", "-Werror", "-pthread",
-		"-DFUNCTIONS=\""+library+".inc\"", "-o", library, library+".c").CombinedOutput()
-	require.NoError(t, err, "%s (GOVERBS_NO_CC=1 does without a C compiler)\n%s", compiler, out)
-	return library
+	return ccompile.Shared(t, library+".c", library, "-pthread", "-DFUNCTIONS=\""+library+".inc\"")
 }

@@ -11,9 +11,9 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
-	"golang.org/x/sys/unix"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // about is what an event is about.
@@ -140,32 +140,16 @@ func TestSendQueueDrained(t *testing.T) {
 	require.NoError(t, event.Ack())
 }
 
-// setLink sets the interface of the guest's devices up or down.
-func setLink(t *testing.T, up bool) {
-	t.Helper()
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
-	require.NoError(t, err)
-	defer unix.Close(fd)
-	ifreq, err := unix.NewIfreq("rx0")
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, ifreq))
-	ifreq.SetUint16(ifreq.Uint16() &^ unix.IFF_UP)
-	if up {
-		ifreq.SetUint16(ifreq.Uint16() | unix.IFF_UP)
-	}
-	require.NoError(t, unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifreq))
-}
-
 // A port tells when its interface goes down, and comes up again.
 func TestPortEvents(t *testing.T) {
 	r := newRig(t)
 	gids, err := r.ctx.GIDs(port)
 	require.NoError(t, err)
-	setLink(t, false)
+	guest.SetLink(t, false)
 	restored := false
 	t.Cleanup(func() {
 		if !restored {
-			setLink(t, true)
+			guest.SetLink(t, true)
 		}
 	})
 	event := asyncEvent(t, r.ctx, ibv.EventPortErr)
@@ -176,7 +160,7 @@ func TestPortEvents(t *testing.T) {
 	require.NoError(t, err)
 	require.NotEqual(t, ibv.PortActive, attr.State)
 
-	setLink(t, true)
+	guest.SetLink(t, true)
 	restored = true
 	event = asyncEvent(t, r.ctx, ibv.EventPortActive)
 	require.Equal(t, about{port: port}, aboutOf(event))

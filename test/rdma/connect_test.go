@@ -8,8 +8,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
@@ -203,15 +201,7 @@ func TestConnectTwoProcesses(t *testing.T) {
 		_, _ = conn.Write([]byte("done\n"))
 		select {} // until it is killed
 	}
-	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
-	require.NoError(t, err)
-	defer listener.Close()
-	peer := exec.CommandContext(ctx, "/proc/self/exe", "-test.run=^"+t.Name()+"$")
-	peer.Env = append(os.Environ(), role+"="+listener.Addr().String())
-	peer.Stdout, peer.Stderr = os.Stdout, os.Stderr
-	require.NoError(t, peer.Start())
-	conn, err := listener.Accept()
-	require.NoError(t, err)
+	peer, conn := startPeer(ctx, t, role)
 	defer conn.Close()
 	_, err = e.Connect(ctx, conn, rdma.ConnectOptions{})
 	require.NoError(t, err)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // eventOf runs the body for each event of the type, past others, until the body
@@ -158,28 +159,12 @@ func TestSQDrainedEvent(t *testing.T) {
 	})
 }
 
-// setLink sets the interface of the guest's devices up or down.
-func setLink(t *testing.T, up bool) {
-	t.Helper()
-	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM, 0)
-	require.NoError(t, err)
-	defer unix.Close(fd)
-	ifreq, err := unix.NewIfreq("rx0")
-	require.NoError(t, err)
-	require.NoError(t, unix.IoctlIfreq(fd, unix.SIOCGIFFLAGS, ifreq))
-	ifreq.SetUint16(ifreq.Uint16() &^ unix.IFF_UP)
-	if up {
-		ifreq.SetUint16(ifreq.Uint16() | unix.IFF_UP)
-	}
-	require.NoError(t, unix.IoctlIfreq(fd, unix.SIOCSIFFLAGS, ifreq))
-}
-
 // A port tells when its interface goes down, and comes up again.
 func TestPortEvents(t *testing.T) {
 	r := newRig(t)
 	gids, err := r.dev.Raw().GIDs(port)
 	require.NoError(t, err)
-	setLink(t, false)
+	guest.SetLink(t, false)
 	t.Cleanup(func() { // the other tests find what was there
 		require.Eventually(t, func() bool {
 			now, err := r.dev.Raw().GIDs(port)
@@ -192,7 +177,7 @@ func TestPortEvents(t *testing.T) {
 			require.Nil(t, event.QP)
 			return false
 		})
-		setLink(t, true)
+		guest.SetLink(t, true)
 	}
 }
 

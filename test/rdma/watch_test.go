@@ -5,8 +5,6 @@ package rdma
 import (
 	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"sync"
 	"testing"
 	"time"
@@ -164,15 +162,7 @@ func TestWatchAProcessThatIsKilled(t *testing.T) {
 	}
 	_, err := e.PostRecv(r.recvChain(2, r.region(16), 8))
 	require.NoError(t, err)
-	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
-	require.NoError(t, err)
-	defer listener.Close()
-	peer := exec.CommandContext(ctx, "/proc/self/exe", "-test.run=^"+t.Name()+"$")
-	peer.Env = append(os.Environ(), role+"="+listener.Addr().String())
-	peer.Stdout, peer.Stderr = os.Stdout, os.Stderr
-	require.NoError(t, peer.Start())
-	conn, err := listener.Accept()
-	require.NoError(t, err)
+	peer, conn := startPeer(ctx, t, role)
 	_, err = e.Connect(ctx, conn, rdma.ConnectOptions{Watch: true})
 	require.NoError(t, err)
 	wcs := make([]ibv.WC, 1)
