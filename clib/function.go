@@ -3,6 +3,7 @@ package clib
 import (
 	"sync/atomic"
 
+	"github.com/goverbs/goverbs/internal/ccall"
 	"github.com/goverbs/goverbs/internal/dl"
 )
 
@@ -51,6 +52,11 @@ func (f *Function) find() (uintptr, error) {
 //
 //go:uintptrescapes
 func (f *Function) call(args ...uintptr) Result {
+	if ccall.StandIn != nil {
+		if word, errno, mine := ccall.AskStandIn(f.Library.Soname, f.Name, args...); mine {
+			return Result{function: f.Name, word: word, errno: errno}
+		}
+	}
 	address, err := f.Address()
 	if err != nil {
 		return Result{function: f.Name, err: err}
@@ -64,6 +70,11 @@ func (f *Function) call(args ...uintptr) Result {
 //
 //go:uintptrescapes
 func (f *Function) Direct(a, b, c, d, e, g uintptr) Result {
+	if ccall.StandIn != nil {
+		if word, errno, mine := ccall.AskStandIn(f.Library.Soname, f.Name, a, b, c, d, e, g); mine {
+			return Result{function: f.Name, word: word, errno: errno}
+		}
+	}
 	address, err := f.Address()
 	if err != nil {
 		return Result{function: f.Name, err: err}

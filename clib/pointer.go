@@ -14,8 +14,13 @@ type Pointer struct {
 	Address uintptr
 }
 
-// none is the result of calling a pointer that points to no function.
-func (p Pointer) none() Result {
+// low is the result of calling what is below all code: a served function, or none.
+//
+//go:uintptrescapes
+func (p Pointer) low(args ...uintptr) Result {
+	if word, errno, is := ccall.CallServed(p.Address, args...); is {
+		return Result{function: p.Name, word: word, errno: errno}
+	}
 	return Result{function: p.Name, err: &Error{Function: p.Name, Errno: syscall.EOPNOTSUPP}}
 }
 
@@ -23,8 +28,8 @@ func (p Pointer) none() Result {
 //
 //go:uintptrescapes
 func (p Pointer) call(args ...uintptr) Result {
-	if p.Address == 0 {
-		return p.none()
+	if p.Address < ccall.FirstCode {
+		return p.low(args...)
 	}
 	word, errno := dl.Call(p.Address, args...)
 	return Result{function: p.Name, word: word, errno: errno}
@@ -34,8 +39,8 @@ func (p Pointer) call(args ...uintptr) Result {
 //
 //go:uintptrescapes
 func (p Pointer) Direct(a, b, c, d, e, f uintptr) Result {
-	if p.Address == 0 {
-		return p.none()
+	if p.Address < ccall.FirstCode {
+		return p.low(a, b, c, d, e, f)
 	}
 	word, reason := ccall.Call(p.Address, a, b, c, d, e, f)
 	return Result{function: p.Name, word: word, errno: syscall.Errno(uint32(reason))}

@@ -3,8 +3,6 @@ package ccall
 import (
 	"runtime"
 	"unsafe"
-
-	"github.com/goverbs/goverbs/internal/dl"
 )
 
 // The programs played call by call, on one thread, because C's lock may belong to a thread. Go runs in between, but
@@ -17,7 +15,7 @@ func playPortable(p *Program, first *Step, n int) (result, errno int32) {
 	object := uintptr(p.Object)
 	call := func(fn, a, b, c, d, e uintptr) {
 		if fn != 0 {
-			dl.CallInt(fn, object, a, b, c, d, e)
+			callInt(fn, object, a, b, c, d, e)
 		}
 	}
 	call(p.Start, 0, 0, 0, 0, 0)
@@ -34,7 +32,7 @@ func playPortable(p *Program, first *Step, n int) (result, errno int32) {
 		call(s.Address, s.AddressArgs[0], s.AddressArgs[1], s.AddressArgs[2], 0, 0)
 		call(s.Data, s.DataArgs[0], s.DataArgs[1], s.DataArgs[2], 0, 0)
 	}
-	result, reason := dl.CallInt(p.Complete, object)
+	result, reason := callInt(p.Complete, object)
 	return result, int32(reason)
 }
 
@@ -42,7 +40,7 @@ func playPortable(p *Program, first *Step, n int) (result, errno int32) {
 func pollExPortable(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, result, errno int32) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	result, reason := dl.CallInt(p.Start, uintptr(p.CQ), uintptr(p.Attr))
+	result, reason := callInt(p.Start, uintptr(p.CQ), uintptr(p.Attr))
 	if result != 0 {
 		return 0, result, int32(reason)
 	}
@@ -56,20 +54,20 @@ func pollExPortable(p *ExtendedPoll, into unsafe.Pointer, n int) (got int, resul
 			r = p.OnFailure
 		} else if p.Fill != 0 {
 			// Safe: as in postPortable.
-			dl.CallInt(p.Fill, uintptr(p.CQ), uintptr(unsafe.Add(record, p.FillAt)))
+			callInt(p.Fill, uintptr(p.CQ), uintptr(unsafe.Add(record, p.FillAt)))
 		}
 		for ; r.Fn != 0; r = (*Read)(unsafe.Add(unsafe.Pointer(r), unsafe.Sizeof(*r))) { // safe: the list has an end
-			*(*uintptr)(unsafe.Add(record, r.Result)), _ = dl.Call(r.Fn, uintptr(p.CQ)) // safe: the record has a word there
+			*(*uintptr)(unsafe.Add(record, r.Result)), _ = callWord(r.Fn, uintptr(p.CQ)) // safe: the record has a word there
 		}
 		if got++; got == n {
 			break
 		}
-		if result, reason = dl.CallInt(p.Next, uintptr(p.CQ)); result != 0 {
+		if result, reason = callInt(p.Next, uintptr(p.CQ)); result != 0 {
 			break
 		}
 	}
 	if result == 0 || !p.NextEnds {
-		dl.CallInt(p.End, uintptr(p.CQ))
+		callInt(p.End, uintptr(p.CQ))
 	}
 	return got, result, int32(reason)
 }
@@ -83,7 +81,7 @@ type head struct {
 
 // callPortable is call, likewise.
 func callPortable(fn, a, b, c, d, e, f uintptr) (result uintptr, errno int32) {
-	result, reason := dl.Call(fn, a, b, c, d, e, f)
+	result, reason := callWord(fn, a, b, c, d, e, f)
 	if int32(result) != -1 {
 		reason = 0
 	}
