@@ -1,0 +1,113 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"net/netip"
+	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/ccall"
+)
+
+// device is a device of a fabric.
+type device struct {
+	raw    ibv.Device // first: C's
+	f      *Fabric
+	name   string
+	number int // in the process
+	gid    ibv.GID
+
+	// The fabric's lock guards these.
+	queuePairs map[uint32]*queuePair
+	regions    map[uint32]*region // by key
+	nextQP     uint32
+	nextKey    uint32
+	handles    uint32
+}
+
+func newDevice(f *Fabric, name string, number int) *device {
+	d := &device{
+		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, regions: map[uint32]*region{},
+		nextQP: 17, nextKey: 0x100,
+	}
+	*(*uintptr)(unsafe.Pointer(&d.raw)) = mark // safe: what C has no use for is there
+	d.raw.NodeType, d.raw.TransportType = ibv.NodeCA, ibv.TransportIB
+	copy(d.raw.Name[:], name)
+	copy(d.raw.DevName[:], "uverbs-"+name)
+	d.gid = ibv.GIDOf(netip.AddrFrom4([4]byte{10, 255, byte(number >> 8), byte(number)}))
+	return d
+}
+
+func init() {
+	global["ibv_get_device_list"] = getDeviceList
+	global["ibv_free_device_list"] = freeDeviceList
+	symbols["ibv_get_device_name"] = func(a ccall.Args) (uintptr, syscall.Errno) { return address(&of[device](a[0]).raw.Name), 0 }
+	symbols["ibv_open_device"] = openDevice
+}
+
+// lists are those of devices that were got and not freed, by their addresses, with the library's own that is in them.
+var lists = map[uintptr]*deviceList{}
+
+type deviceList struct {
+	array []*ibv.Device // with a nil at its end
+	real  uintptr
+}
+
+var (
+	libibverbs     = clib.Library{Soname: "libibverbs.so.1"}
+	realList       = clib.Function{Library: &libibverbs, Name: "ibv_get_device_list"}
+	realFreeOfList = clib.Function{Library: &libibverbs, Name: "ibv_free_device_list"}
+)
+
+// getDeviceList has our devices first, and the machine's behind them.
+func getDeviceList(a ccall.Args) (uintptr, syscall.Errno, bool) {
+	own := fabrics.devices()
+	if len(own) == 0 {
+		return 0, 0, false
+	}
+	l := &deviceList{}
+	for _, d := range own {
+		l.array = append(l.array, &d.raw)
+	}
+	count := of[int32](a[0])
+	if fn, err := realList.Address(); err == nil {
+		real := new(int32)
+		if array, err := (clib.Pointer{Name: realList.Name, Address: fn}).Null(address(real)); err == nil {
+			l.real = array
+			// Safe: C says that as many are there.
+			l.array = append(l.array, unsafe.Slice(clib.At[*ibv.Device](array), *real)...)
+		}
+	}
+	if count != nil {
+		*count = int32(len(l.array))
+	}
+	l.array = append(l.array, nil)
+	at := address(unsafe.SliceData(l.array))
+	fabrics.mu.Lock()
+	defer fabrics.mu.Unlock()
+	lists[at] = l
+	return at, 0, true
+}
+
+func freeDeviceList(a ccall.Args) (uintptr, syscall.Errno, bool) {
+	fabrics.mu.Lock()
+	l := lists[a[0]]
+	delete(lists, a[0])
+	fabrics.mu.Unlock()
+	if l == nil {
+		return 0, 0, false
+	}
+	if fn, err := realFreeOfList.Address(); err == nil && l.real != 0 {
+		_ = clib.Pointer{Name: realFreeOfList.Name, Address: fn}.Void(l.real) // which cannot fail
+	}
+	return 0, 0, true
+}
+
+// handle is a number that no object of the device had.
+func (d *device) handle() uint32 {
+	d.handles++
+	return d.handles
+}

@@ -1,0 +1,107 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// T is what a fabric needs of a test: *testing.T and *testing.B have it.
+type T interface {
+	Helper()
+	Cleanup(func())
+	Errorf(format string, args ...any)
+}
+
+// Fabric is some devices in the process that reach each other. Any goroutine may use it.
+type Fabric struct {
+	mu      sync.Mutex // held by every verb: the fabric does one thing at a time
+	devices []*device
+	closed  bool
+	alive   map[any]struct{}
+}
+
+// keep keeps an object that programs know by its address alone, until drop. The lock is held.
+func (f *Fabric) keep(object any) { f.alive[object] = struct{}{} }
+
+func (f *Fabric) drop(object any) { delete(f.alive, object) }
+
+// Option is how a fabric differs from one of New without options.
+type Option func(*config)
+
+// config is what the options say.
+type config struct {
+	devices int
+}
+
+// Devices has the fabric have so many devices, 1 if it is not told.
+func Devices(n int) Option { return func(c *config) { c.devices = n } }
+
+// New makes a fabric, which ends with the test. Its devices are found by ibv.Open and
+// rdma.Open from then on, in front of the machine's own.
+func New(t T, opts ...Option) *Fabric {
+	t.Helper()
+	c := config{devices: 1}
+	for _, opt := range opts {
+		opt(&c)
+	}
+	f := &Fabric{alive: map[any]struct{}{}}
+	fabrics.add(f, c.devices)
+	t.Cleanup(f.close)
+	return f
+}
+
+// Names is the names of the fabric's devices.
+func (f *Fabric) Names() []string {
+	names := make([]string, len(f.devices))
+	for i, d := range f.devices {
+		names[i] = d.name
+	}
+	return names
+}
+
+func (f *Fabric) close() {
+	fabrics.remove(f)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.closed = true
+}
+
+// fabrics is those of the process.
+var fabrics registry
+
+// registry is the fabrics whose devices are found.
+type registry struct {
+	mu   sync.Mutex
+	all  []*Fabric
+	made int // how many devices there were
+}
+
+// add gives the fabric its devices, with names that no other device had.
+func (r *registry) add(f *Fabric, devices int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for range devices {
+		f.devices = append(f.devices, newDevice(f, fmt.Sprintf("test%d", r.made), r.made))
+		r.made++
+	}
+	r.all = append(r.all, f)
+}
+
+func (r *registry) remove(f *Fabric) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.all = slices.DeleteFunc(r.all, func(other *Fabric) bool { return other == f })
+}
+
+// devices is those of all fabrics.
+func (r *registry) devices() (all []*device) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, f := range r.all {
+		all = append(all, f.devices...)
+	}
+	return all
+}

@@ -1,0 +1,85 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/clib"
+	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/dl"
+)
+
+// symbol is a function that libibverbs exports, for objects of ours.
+type symbol func(a ccall.Args) (result uintptr, errno syscall.Errno)
+
+// symbols are those that begin with an object, by name. Each file adds its own in func init. What is not here, of an
+// object of ours, is ENOSYS.
+var symbols = map[string]symbol{}
+
+// global are those that begin with no object, and say themselves whether the call is theirs.
+var global = map[string]func(a ccall.Args) (result uintptr, errno syscall.Errno, mine bool){}
+
+func init() {
+	ccall.StandIn = func(soname, function string, a ccall.Args) (uintptr, syscall.Errno, bool) {
+		if soname != dl.Libibverbs {
+			return 0, 0, false
+		}
+		if fn, is := global[function]; is {
+			return fn(a)
+		}
+		if !ours(a[0]) {
+			return 0, 0, false
+		}
+		fn, is := symbols[function]
+		if !is {
+			return failed, syscall.ENOSYS, true
+		}
+		result, errno := fn(a)
+		return result, errno, true
+	}
+}
+
+// failed is what most functions of C's return when errno has the reason.
+const failed = ^uintptr(0)
+
+// null is NULL, for those that return pointers.
+const null = 0
+
+// mark is in what C has no use for any more in struct ibv_device: the number of a served function that nothing calls.
+var mark = ccall.Serve(ccall.Served{Name: "a device of ibvtest's", Call: func(ccall.Args) (uintptr, syscall.Errno) {
+	return failed, syscall.ENOSYS
+}})
+
+// ours reports whether an object is of a device of ours. It is a device, a context, or what begins with its context.
+func ours(object uintptr) bool {
+	if object < ccall.FirstCode {
+		return false
+	}
+	// Safe: each of them begins with a pointer: a device with its _ops, a context with its device, all others with their
+	// context, which begins with its device, which begins with its _ops.
+	first := *clib.At[uintptr](object)
+	for range 3 {
+		if first == mark {
+			return true
+		}
+		if first < ccall.FirstCode {
+			return false
+		}
+		first = *clib.At[uintptr](first)
+	}
+	return false
+}
+
+// of is the object of ours that begins with C's struct at an address.
+func of[T any](address uintptr) *T { return clib.At[T](address) }
+
+// ofPointer is of, for a pointer.
+func ofPointer[T any](object unsafe.Pointer) *T {
+	// Safe: ours begin with C's.
+	return (*T)(object)
+}
+
+// address is what C's pointer to an object is. The collector does not know it: see Fabric.keep.
+func address[T any](object *T) uintptr { return uintptr(unsafe.Pointer(object)) }
