@@ -66,7 +66,7 @@ func init() {
 	}
 }
 
-var opQueryPort = ccall.Serve(ccall.Served{Name: "query_port", Call: queryPort})
+var opQueryPort = operation("query_port", queryPort)
 
 func queryDevice(a ccall.Args) (uintptr, syscall.Errno) {
 	attr := of[ibv.DeviceAttr](a[1])

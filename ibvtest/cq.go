@@ -54,6 +54,9 @@ func createCQ(a ccall.Args) (uintptr, syscall.Errno) {
 func (cq *completionQueue) poll(n int32, into unsafe.Pointer) (int32, int32) {
 	cq.ctx.f.mu.Lock()
 	defer cq.ctx.f.mu.Unlock()
+	if result, told := cq.ctx.f.pollReturns(cq.ctx.dev, int(n)); told {
+		return int32(result), 0
+	}
 	// Safe: there is room for n.
 	got := copy(unsafe.Slice((*ibv.WC)(into), n), cq.found)
 	cq.found = cq.found[:copy(cq.found, cq.found[got:])]

@@ -4,6 +4,7 @@ package ibvtest
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 )
@@ -13,6 +14,8 @@ type T interface {
 	Helper()
 	Cleanup(func())
 	Errorf(format string, args ...any)
+	Logf(format string, args ...any)
+	Failed() bool
 }
 
 // Fabric is some devices in the process that reach each other. Any goroutine may use it.
@@ -21,6 +24,13 @@ type Fabric struct {
 	devices []*device
 	closed  bool
 	alive   map[any]struct{}
+
+	// What is by chance, or by a test's hooks. The lock guards it.
+	seed     uint64
+	random   *rand.Rand
+	chances  chances
+	provider Provider
+	hooks    hooks
 }
 
 // keep keeps an object that programs know by its address alone, until drop. The lock is held.
@@ -33,7 +43,10 @@ type Option func(*config)
 
 // config is what the options say.
 type config struct {
-	devices int
+	devices  int
+	seed     uint64
+	chances  chances
+	provider Provider
 }
 
 // Devices has the fabric have so many devices, 1 if it is not told.
@@ -43,13 +56,18 @@ func Devices(n int) Option { return func(c *config) { c.devices = n } }
 // rdma.Open from then on, in front of the machine's own.
 func New(t T, opts ...Option) *Fabric {
 	t.Helper()
-	c := config{devices: 1}
+	c := config{devices: 1, seed: defaultSeed()}
 	for _, opt := range opts {
 		opt(&c)
 	}
-	f := &Fabric{alive: map[any]struct{}{}}
+	f := &Fabric{
+		alive: map[any]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
+	}
 	fabrics.add(f, c.devices)
-	t.Cleanup(f.close)
+	t.Cleanup(func() {
+		f.close()
+		f.tellSeed(t)
+	})
 	return f
 }
 

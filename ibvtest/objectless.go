@@ -59,7 +59,7 @@ func ackAsyncEvent(a ccall.Args) (uintptr, syscall.Errno, bool) {
 	if event.CQ() == nil && event.QP() == nil && event.SRQ() == nil && event.WQ() == nil {
 		return 0, 0, true
 	}
-	if !ours(uintptr(*event.Element.QP())) {
+	if deviceOf(uintptr(*event.Element.QP())) == nil {
 		return 0, 0, false
 	}
 	result, errno := symbols["ibv_ack_async_event"](a)

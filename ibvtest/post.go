@@ -43,14 +43,17 @@ var (
 func (qp *queuePair) postSend(list unsafe.Pointer) (result, errno int32, bad uintptr) {
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
+	defer qp.run()
 	// Safe: it is a list of the program's, which lives until the call is over.
-	for wr := (*ibv.SendWR)(list); wr != nil; wr = wr.Next {
+	for wr, i := (*ibv.SendWR)(list), 0; wr != nil; wr, i = wr.Next, i+1 {
+		if r := qp.ctx.f.wrRefused(qp.ctx.dev, qp.raw.QPBase.QPNum, false, wr.WRID, i); r != nil {
+			return r.results(address(wr))
+		}
 		if why := qp.refusesSend(wr); why != 0 {
 			return int32(why), 0, uintptr(unsafe.Pointer(wr))
 		}
 		qp.sends = append(qp.sends, &sendWork{*wr, slices.Clone(unsafe.Slice(wr.SGList, wr.NumSGE))})
 	}
-	qp.run()
 	return 0, 0, 0
 }
 
@@ -68,7 +71,10 @@ func (qp *queuePair) postRecv(list unsafe.Pointer) (result, errno int32, bad uin
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
 	// Safe: as above.
-	for wr := (*ibv.RecvWR)(list); wr != nil; wr = wr.Next {
+	for wr, i := (*ibv.RecvWR)(list), 0; wr != nil; wr, i = wr.Next, i+1 {
+		if r := qp.ctx.f.wrRefused(qp.ctx.dev, qp.raw.QPBase.QPNum, true, wr.WRID, i); r != nil {
+			return r.results(address(wr))
+		}
 		if len(qp.receives) >= int(qp.init.Cap.MaxRecvWR) {
 			return int32(syscall.ENOMEM), 0, uintptr(unsafe.Pointer(wr))
 		}

@@ -3,6 +3,7 @@
 package ibvtest
 
 import (
+	"strings"
 	"syscall"
 	"unsafe"
 
@@ -29,14 +30,16 @@ func init() {
 		if fn, is := global[function]; is {
 			return fn(a)
 		}
-		if !ours(a[0]) {
+		d := deviceOf(a[0])
+		if d == nil {
 			return 0, 0, false
 		}
 		fn, is := symbols[function]
 		if !is {
-			return failed, syscall.ENOSYS, true
+			result, errno := failing(function, syscall.ENOSYS)
+			return result, errno, true
 		}
-		result, errno := fn(a)
+		result, errno := d.call(function, fn, a)
 		return result, errno, true
 	}
 }
@@ -52,24 +55,55 @@ var mark = ccall.Serve(ccall.Served{Name: "a device of ibvtest's", Call: func(cc
 	return failed, syscall.ENOSYS
 }})
 
-// ours reports whether an object is of a device of ours. It is a device, a context, or what begins with its context.
-func ours(object uintptr) bool {
-	if object < ccall.FirstCode {
-		return false
-	}
+// deviceOf is the device of ours that an object is of, or nil. It is a device, a context, or what begins with its context.
+func deviceOf(object uintptr) *device {
 	// Safe: each of them begins with a pointer: a device with its _ops, a context with its device, all others with their
 	// context, which begins with its device, which begins with its _ops.
-	first := *clib.At[uintptr](object)
 	for range 3 {
+		if object < ccall.FirstCode {
+			return nil
+		}
+		first := *clib.At[uintptr](object)
 		if first == mark {
-			return true
+			return of[device](object)
 		}
-		if first < ccall.FirstCode {
-			return false
-		}
-		first = *clib.At[uintptr](first)
+		object = first
 	}
-	return false
+	return nil
+}
+
+// operation serves an operation of a provider's whose first argument is an object of ours.
+func operation(name string, fn symbol) uintptr {
+	return ccall.Serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+		return deviceOf(a[0]).call(name, fn, a)
+	}})
+}
+
+// call carries out a control verb, unless it is to fail.
+func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, errno syscall.Errno) {
+	d.f.mu.Lock()
+	errno = d.f.callFails(name)
+	d.f.mu.Unlock()
+	if errno != 0 {
+		return failing(name, errno)
+	}
+	return fn(a)
+}
+
+// failing is what a function returns that fails: most the errno value, those that return an object NULL, and some -1, with
+// the reason in errno.
+func failing(name string, reason syscall.Errno) (result uintptr, errno syscall.Errno) {
+	name = strings.TrimPrefix(name, "ibv_")
+	for _, begin := range []string{"alloc_", "create_", "import_", "open_", "reg_"} {
+		if strings.HasPrefix(name, begin) {
+			return null, reason
+		}
+	}
+	switch name {
+	case "get_async_event", "get_cq_event", "get_pkey_index", "query_gid", "query_pkey", "rereg_mr":
+		return failed, reason
+	}
+	return uintptr(reason), 0
 }
 
 // of is the object of ours that begins with C's struct at an address.

@@ -18,6 +18,10 @@ func (qp *queuePair) run() {
 
 // send sends a message to the peer, and says how that ended.
 func (qp *queuePair) send(w *sendWork) ibv.WCStatus {
+	m := qp.ctx.f.underWay(qp.ctx.dev, qp.ctx.dev, qp.raw.QPBase.QPNum, qp.attr.DestQPNum, false, 0)
+	if m.lost || m.doubled || m.delay > 0 {
+		return ibv.WCRetryExcErr
+	}
 	peer := qp.ctx.dev.queuePairs[qp.attr.DestQPNum]
 	if peer == nil {
 		return ibv.WCRetryExcErr

@@ -1,0 +1,209 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"syscall"
+	"time"
+)
+
+// hooks are what tests have put in the way of the fabric's calls.
+type hooks struct {
+	calls    hookList[func(*Call)]
+	posts    hookList[func(*PostedWR)]
+	polls    hookList[func(*Polled)]
+	messages hookList[func(*Message)]
+
+	callCounts map[string]int
+	wrs        int
+	polled     int
+	sent       int
+}
+
+// hookList is hooks in the order in which they were put there.
+type hookList[F any] struct {
+	last int
+	all  []hooked[F]
+}
+
+type hooked[F any] struct {
+	number int
+	hook   F
+}
+
+func (l *hookList[F]) add(f *Fabric, hook F) (remove func()) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	l.last++
+	number := l.last
+	l.all = append(l.all, hooked[F]{number, hook})
+	return func() {
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		for i, h := range l.all {
+			if h.number == number {
+				l.all = append(l.all[:i:i], l.all[i+1:]...)
+				return
+			}
+		}
+	}
+}
+
+// Call is a control verb that a program calls, before the device carries it out.
+type Call struct {
+	// Function is C's name for it, such as ibv_create_qp, or that of the provider's
+	// operation, such as alloc_parent_domain.
+	Function string
+	// Nth counts the calls of this function on the fabric from 1.
+	Nth int
+
+	errno syscall.Errno
+}
+
+// Fail has the call fail with a reason, as C has it fail: nothing is done. The
+// Refusal of a post is more than that: see [Fabric.OnPost].
+func (c *Call) Fail(errno syscall.Errno) { c.errno = errno }
+
+// OnCall has the fabric tell a hook of each control verb, of all its devices. remove
+// takes it away again. Hooks run one at a time, on the goroutine that calls, and must
+// not call verbs of the fabric.
+func (f *Fabric) OnCall(hook func(*Call)) (remove func()) { return f.hooks.calls.add(f, hook) }
+
+// PostedWR is a work request that a program posts, before the device takes it.
+type PostedWR struct {
+	// Device is the name of the device, and QPNum the queue pair's number, 0 for a
+	// shared receive queue.
+	Device string
+	QPNum  uint32
+	// Receive tells a receive from a send.
+	Receive bool
+	// WRID is its number, and Index its place in the list, from 0.
+	WRID  uint64
+	Index int
+	// Nth counts the work requests that were posted on the fabric, from 1.
+	Nth int
+
+	refusal *Refusal
+}
+
+// Refuse has the post end here: those before it are posted, it and those behind it are
+// not.
+func (p *PostedWR) Refuse(r Refusal) { p.refusal = &r }
+
+// OnPost has the fabric tell a hook of each work request: see [Fabric.OnCall].
+func (f *Fabric) OnPost(hook func(*PostedWR)) (remove func()) { return f.hooks.posts.add(f, hook) }
+
+// Polled is a poll of a completion queue, before the device carries it out.
+type Polled struct {
+	// Device is the name of the device.
+	Device string
+	// Room is how many completions the program asks for.
+	Room int
+	// Nth counts the polls on the fabric from 1.
+	Nth int
+
+	told   bool
+	result int
+}
+
+// Return has the poll return a number and take nothing: a negative one is a failure,
+// and one that is more than was asked for is what a broken provider does.
+func (p *Polled) Return(result int) { p.told, p.result = true, result }
+
+// OnPoll has the fabric tell a hook of each poll: see [Fabric.OnCall].
+func (f *Fabric) OnPoll(hook func(*Polled)) (remove func()) { return f.hooks.polls.add(f, hook) }
+
+// Message is a message on its way from one queue pair to another.
+type Message struct {
+	// From and To are the names of the devices, SrcQP and DestQP the numbers of the
+	// queue pairs; multicast has the number of the group, 0xffffff.
+	From, To      string
+	SrcQP, DestQP uint32
+	// Datagram tells UD from connections.
+	Datagram bool
+	// Bytes is its length.
+	Bytes int
+	// Nth counts the messages on the fabric from 1, those too that are sent again.
+	Nth int
+
+	lost    bool
+	doubled bool
+	delay   time.Duration
+}
+
+// Lose has the message not arrive. A datagram, and a message of UC, is gone then; RC
+// sends it again, until its retries are used up.
+func (m *Message) Lose() { m.lost = true }
+
+// Double has a datagram arrive twice. Connections drop what comes twice.
+func (m *Message) Double() { m.doubled = true }
+
+// Delay has the message take so long. What follows it on its queue pair stays behind it.
+func (m *Message) Delay(d time.Duration) { m.delay = max(d, 0) }
+
+// OnMessage has the fabric tell a hook of each message: see [Fabric.OnCall].
+func (f *Fabric) OnMessage(hook func(*Message)) (remove func()) {
+	return f.hooks.messages.add(f, hook)
+}
+
+// The fabric's calls of hooks. The lock is held.
+
+// callFails asks whether a control verb is to fail.
+func (f *Fabric) callFails(function string) syscall.Errno {
+	if len(f.hooks.calls.all) == 0 {
+		return 0
+	}
+	if f.hooks.callCounts == nil {
+		f.hooks.callCounts = map[string]int{}
+	}
+	f.hooks.callCounts[function]++
+	c := Call{Function: function, Nth: f.hooks.callCounts[function]}
+	for _, h := range f.hooks.calls.all {
+		h.hook(&c)
+	}
+	return c.errno
+}
+
+// wrRefused asks whether a work request is to be refused, and how. It is cheap where
+// there are no hooks.
+func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, index int) *Refusal {
+	if len(f.hooks.posts.all) == 0 {
+		return nil
+	}
+	f.hooks.wrs++
+	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, WRID: id, Index: index, Nth: f.hooks.wrs}
+	for _, h := range f.hooks.posts.all {
+		h.hook(&p)
+	}
+	return p.refusal
+}
+
+// pollReturns asks whether a poll is to return something else than what is there.
+func (f *Fabric) pollReturns(d *device, room int) (result int, told bool) {
+	if len(f.hooks.polls.all) == 0 {
+		return 0, false
+	}
+	f.hooks.polled++
+	p := Polled{Device: d.name, Room: room, Nth: f.hooks.polled}
+	for _, h := range f.hooks.polls.all {
+		h.hook(&p)
+	}
+	return p.result, p.told
+}
+
+// underWay asks what becomes of a message.
+func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, bytes int) (m Message) {
+	f.hooks.sent++
+	if len(f.hooks.messages.all) == 0 && f.chances == (chances{}) {
+		return m
+	}
+	m = Message{From: from.name, SrcQP: src, DestQP: dest, Datagram: datagram, Bytes: bytes, Nth: f.hooks.sent}
+	if to != nil {
+		m.To = to.name
+	}
+	f.chances.draw(f.random, &m)
+	for _, h := range f.hooks.messages.all {
+		h.hook(&m)
+	}
+	return m
+}

@@ -1,0 +1,54 @@
+//go:build !freebsd
+
+package ibvtest_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/ibvtest"
+	"github.com/goverbs/goverbs/rdma"
+)
+
+// rig is an opened device of a fabric.
+type rig struct {
+	t   *testing.T
+	f   *ibvtest.Fabric
+	dev *rdma.Device
+	pd  *rdma.PD
+	cq  *rdma.CQ
+}
+
+// newRig makes a fabric and opens its first device.
+func newRig(t *testing.T, opts ...ibvtest.Option) *rig {
+	t.Helper()
+	return openRig(t, ibvtest.New(t, opts...), 0)
+}
+
+// openRig opens a device of a fabric.
+func openRig(t *testing.T, f *ibvtest.Fabric, device int) *rig {
+	t.Helper()
+	r := &rig{t: t, f: f}
+	var err error
+	r.dev, err = rdma.Open(f.Names()[device], rdma.DeviceOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, r.dev.CloseAll()) })
+	r.pd, err = r.dev.AllocPD()
+	require.NoError(t, err)
+	r.cq, err = r.dev.CreateCQ(256, rdma.CQOptions{NoChannel: true})
+	require.NoError(t, err)
+	return r
+}
+
+// qp is a queue pair of a type, in INIT.
+func (r *rig) qp(typ ibv.QPType) *rdma.QP {
+	r.t.Helper()
+	qp, err := r.pd.CreateQP(rdma.QPOptions{
+		Type: typ, SendCQ: r.cq, RecvCQ: r.cq, Access: ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic,
+		Cap: ibv.QPCap{MaxSendWR: 8, MaxRecvWR: 8, MaxSendSGE: 2, MaxRecvSGE: 2},
+	})
+	require.NoError(r.t, err)
+	return qp
+}
