@@ -16,14 +16,19 @@ type completionQueue struct {
 	ctx   *context
 	depth int
 	found []ibv.WC // oldest first
+	uses  int      // how many queues complete to it: it cannot be destroyed before them
 }
 
 func init() {
+	equip = append(equip, func(v *ibv.VerbsContext) { v.Context.Ops.PollCQ = ibv.ContextOpsPollCQFunc(opPollCQ) })
 	symbols["ibv_create_cq"] = createCQ
 	symbols["ibv_destroy_cq"] = func(a ccall.Args) (uintptr, syscall.Errno) {
 		cq := of[completionQueue](a[0])
 		cq.ctx.f.mu.Lock()
 		defer cq.ctx.f.mu.Unlock()
+		if cq.uses > 0 {
+			return uintptr(syscall.EBUSY), 0
+		}
 		cq.ctx.f.drop(cq)
 		return 0, 0
 	}

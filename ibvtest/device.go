@@ -3,7 +3,6 @@
 package ibvtest
 
 import (
-	"net/netip"
 	"syscall"
 	"unsafe"
 
@@ -17,12 +16,14 @@ type device struct {
 	raw    ibv.Device // first: C's
 	f      *Fabric
 	name   string
-	number int // in the process
-	gid    ibv.GID
+	number int            // in the process
+	attr   ibv.DeviceAttr // which nobody changes once the device is there
+	ports  []*port
 
 	// The fabric's lock guards these.
 	queuePairs map[uint32]*queuePair
 	regions    map[uint32]*region // by key
+	domains    int32
 	nextQP     uint32
 	nextKey    uint32
 	handles    uint32
@@ -35,17 +36,30 @@ func newDevice(f *Fabric, name string, number int) *device {
 	}
 	*(*uintptr)(unsafe.Pointer(&d.raw)) = mark // safe: what C has no use for is there
 	d.raw.NodeType, d.raw.TransportType = ibv.NodeCA, ibv.TransportIB
+	if f.provider.IWARP {
+		d.raw.NodeType, d.raw.TransportType = ibv.NodeRNIC, ibv.TransportIWARP
+	}
 	copy(d.raw.Name[:], name)
 	copy(d.raw.DevName[:], "uverbs-"+name)
-	d.gid = ibv.GIDOf(netip.AddrFrom4([4]byte{10, 255, byte(number >> 8), byte(number)}))
+	copy(d.raw.DevPath[:], "/sys/class/infiniband_verbs/uverbs-"+name)
+	copy(d.raw.IbdevPath[:], "/sys/class/infiniband/"+name)
+	d.attr = f.limits
+	d.attr.NodeGUID, d.attr.SysImageGUID = ibv.ToBE64(d.guid()), ibv.ToBE64(d.guid())
+	for n := range int(d.attr.PhysPortCnt) {
+		d.ports = append(d.ports, newPort(d, n+1))
+	}
 	return d
 }
+
+// guid is a number that no other device of the process has: one that is locally administered.
+func (d *device) guid() uint64 { return 0x0200_00ff_fe00_0000 | uint64(d.number)<<8 }
 
 func init() {
 	global["ibv_get_device_list"] = getDeviceList
 	global["ibv_free_device_list"] = freeDeviceList
 	symbols["ibv_get_device_name"] = func(a ccall.Args) (uintptr, syscall.Errno) { return address(&of[device](a[0]).raw.Name), 0 }
-	symbols["ibv_open_device"] = openDevice
+	symbols["ibv_get_device_guid"] = func(a ccall.Args) (uintptr, syscall.Errno) { return uintptr(of[device](a[0]).attr.NodeGUID), 0 }
+	symbols["ibv_get_device_index"] = func(a ccall.Args) (uintptr, syscall.Errno) { return uintptr(of[device](a[0]).number), 0 }
 }
 
 // lists are those of devices that were got and not freed, by their addresses, with the library's own that is in them.

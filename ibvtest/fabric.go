@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"sync"
+
+	"github.com/goverbs/goverbs/ibv"
 )
 
 // T is what a fabric needs of a test: *testing.T and *testing.B have it.
@@ -23,7 +25,8 @@ type Fabric struct {
 	mu      sync.Mutex // held by every verb: the fabric does one thing at a time
 	devices []*device
 	closed  bool
-	alive   map[any]struct{}
+	alive   map[any]int // what programs know by its address alone, with when it was made
+	kept    int
 
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64
@@ -31,10 +34,17 @@ type Fabric struct {
 	chances  chances
 	provider Provider
 	hooks    hooks
+
+	// What devices are made like.
+	limits     ibv.DeviceAttr
+	infiniband bool
 }
 
 // keep keeps an object that programs know by its address alone, until drop. The lock is held.
-func (f *Fabric) keep(object any) { f.alive[object] = struct{}{} }
+func (f *Fabric) keep(object any) {
+	f.kept++
+	f.alive[object] = f.kept
+}
 
 func (f *Fabric) drop(object any) { delete(f.alive, object) }
 
@@ -47,6 +57,9 @@ type config struct {
 	seed     uint64
 	chances  chances
 	provider Provider
+
+	limits     ibv.DeviceAttr
+	infiniband bool
 }
 
 // Devices has the fabric have so many devices, 1 if it is not told.
@@ -56,12 +69,13 @@ func Devices(n int) Option { return func(c *config) { c.devices = n } }
 // rdma.Open from then on, in front of the machine's own.
 func New(t T, opts ...Option) *Fabric {
 	t.Helper()
-	c := config{devices: 1, seed: defaultSeed()}
+	c := config{devices: 1, seed: defaultSeed(), limits: defaultLimits()}
 	for _, opt := range opts {
 		opt(&c)
 	}
 	f := &Fabric{
-		alive: map[any]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
+		alive: map[any]int{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
+		limits: c.limits, infiniband: c.infiniband,
 	}
 	fabrics.add(f, c.devices)
 	t.Cleanup(func() {

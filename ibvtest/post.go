@@ -40,6 +40,13 @@ var (
 	opPostRecv = servePost("post_recv", func(qp unsafe.Pointer) postFunc { return ofPointer[queuePair](qp).postRecv })
 )
 
+func init() {
+	equip = append(equip, func(v *ibv.VerbsContext) {
+		ops := &v.Context.Ops
+		ops.PostSend, ops.PostRecv = ibv.ContextOpsPostSendFunc(opPostSend), ibv.ContextOpsPostRecvFunc(opPostRecv)
+	})
+}
+
 func (qp *queuePair) postSend(list unsafe.Pointer) (result, errno int32, bad uintptr) {
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
@@ -61,7 +68,7 @@ func (qp *queuePair) refusesSend(*ibv.SendWR) syscall.Errno {
 	switch {
 	case len(qp.sends) >= int(qp.init.Cap.MaxSendWR):
 		return syscall.ENOMEM
-	case qp.raw.QPBase.State < ibv.QPSRTS:
+	case qp.now < ibv.QPSRTS:
 		return syscall.EINVAL
 	}
 	return 0

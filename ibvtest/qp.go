@@ -14,70 +14,129 @@ import (
 type queuePair struct {
 	raw    ibv.QPEx // first: C's, which begins with struct ibv_qp
 	ctx    *context
-	pd     *domain
+	pd     *domain // nil of the receiving end of XRC
+	in     *domain // the parent domain or the protection domain that it was made in
 	init   ibv.QPInitAttr
 	attr   ibv.QPAttr
 	sendCQ *completionQueue
 	recvCQ *completionQueue
 
-	sends    []*sendWork
-	receives []*recvWork
+	transport
 }
 
 func init() {
-	symbols["ibv_create_qp"] = createQP
+	symbols["ibv_create_qp"] = func(a ccall.Args) (uintptr, syscall.Errno) {
+		attr := of[ibv.QPInitAttr](a[1])
+		extended := ibv.QPInitAttrEx{CompMask: ibv.QPInitAttrPD}
+		// Safe: C's two structs begin alike.
+		*(*ibv.QPInitAttr)(unsafe.Pointer(&extended)) = *attr
+		extended.CompMask, extended.PD = ibv.QPInitAttrPD, of[ibv.PD](a[0])
+		qp, errno := contextOf(extended.PD.Context).createQP(&extended)
+		if errno != 0 {
+			return null, errno
+		}
+		attr.Cap = extended.Cap
+		return address(&qp.raw.QPBase), 0
+	}
 	symbols["ibv_destroy_qp"] = destroyQP
-	symbols["ibv_modify_qp"] = modifyQP
-	symbols["ibv_query_qp"] = queryQP
+	equip = append(equip, func(v *ibv.VerbsContext) { v.CreateQPEx = ibv.VerbsContextCreateQPExFunc(opCreateQPEx) })
 }
 
-func createQP(a ccall.Args) (uintptr, syscall.Errno) {
-	pd, attr := of[domain](a[0]), of[ibv.QPInitAttr](a[1])
-	f, d := pd.ctx.f, pd.ctx.dev
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	qp := &queuePair{ctx: pd.ctx, pd: pd, init: *attr}
-	// Safe: both queues are of ours.
-	qp.sendCQ, qp.recvCQ = ofPointer[completionQueue](unsafe.Pointer(attr.SendCQ)), ofPointer[completionQueue](unsafe.Pointer(attr.RecvCQ))
+var opCreateQPEx = operation("create_qp_ex", func(a ccall.Args) (uintptr, syscall.Errno) {
+	qp, errno := contextAt(a[0]).createQP(of[ibv.QPInitAttrEx](a[1]))
+	if errno != 0 {
+		return null, errno
+	}
+	return address(&qp.raw.QPBase), 0
+})
+
+// createQP makes a queue pair, and tells in attr what it really has.
+func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
+	c.f.mu.Lock()
+	defer c.f.mu.Unlock()
+	if errno := c.dev.refusesQP(attr); errno != 0 {
+		return nil, errno
+	}
+	qp := &queuePair{ctx: c}
 	raw := &qp.raw.QPBase
-	raw.Context, raw.QPContext, raw.PD, raw.SendCQ, raw.RecvCQ, raw.SRQ = pd.raw.Context, attr.QPContext, &pd.raw, attr.SendCQ, attr.RecvCQ, attr.SRQ
-	raw.Handle, raw.QPNum, raw.QPType, raw.State = d.handle(), d.nextQP, attr.QPType, ibv.QPSReset
-	d.queuePairs[d.nextQP] = qp
-	d.nextQP++
-	return address(raw), 0
+	raw.Context, raw.QPContext, raw.QPType = &c.verbs.Context, attr.QPContext, attr.QPType
+	raw.SendCQ, raw.RecvCQ, raw.SRQ, raw.State = attr.SendCQ, attr.RecvCQ, attr.SRQ, ibv.QPSReset
+	if attr.CompMask&ibv.QPInitAttrPD != 0 {
+		qp.in = of[domain](address(attr.PD))
+		qp.in.uses++
+		qp.pd, raw.PD = qp.in.itself(), attr.PD
+	}
+	if attr.SRQ != nil {
+		attr.Cap.MaxRecvWR, attr.Cap.MaxRecvSGE = 0, 0
+	}
+	// Safe: the objects are of ours, and C's two structs begin alike.
+	qp.sendCQ, qp.recvCQ = ofPointer[completionQueue](unsafe.Pointer(attr.SendCQ)), ofPointer[completionQueue](unsafe.Pointer(attr.RecvCQ))
+	qp.init = *(*ibv.QPInitAttr)(unsafe.Pointer(attr))
+	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
+		if cq != nil {
+			cq.uses++
+		}
+	}
+	raw.Handle, raw.QPNum = c.dev.handle(), c.dev.qpNumber()
+	c.dev.queuePairs[raw.QPNum] = qp
+	c.f.keep(qp)
+	return qp, 0
+}
+
+// refusesQP is why the device makes no such queue pair, or 0.
+func (d *device) refusesQP(attr *ibv.QPInitAttrEx) syscall.Errno {
+	const has = ibv.QPInitAttrPD
+	above := func(n uint32, limit int32) bool { return int64(n) > int64(limit) }
+	switch limits := &d.attr; {
+	case attr.CompMask&^has != 0:
+		return syscall.EOPNOTSUPP
+	case attr.CompMask&ibv.QPInitAttrPD == 0 || attr.SendCQ == nil || attr.RecvCQ == nil:
+		return syscall.EINVAL
+	case attr.QPType != ibv.QPTRC && (d.f.provider.IWARP || attr.QPType != ibv.QPTUC && attr.QPType != ibv.QPTUD):
+		return syscall.EOPNOTSUPP
+	case above(attr.Cap.MaxSendWR, limits.MaxQPWR), above(attr.Cap.MaxSendSGE, limits.MaxSGE), attr.Cap.MaxInlineData > maxInline,
+		attr.SRQ == nil && (above(attr.Cap.MaxRecvWR, limits.MaxQPWR) || above(attr.Cap.MaxRecvSGE, limits.MaxSGE)):
+		return syscall.EINVAL
+	case len(d.queuePairs) >= int(limits.MaxQP):
+		return syscall.ENOMEM
+	}
+	return 0
+}
+
+// qpNumber is a number that no queue pair has: the one behind the last, so that late messages find nobody.
+func (d *device) qpNumber() uint32 {
+	const firstNumber, numbers = 17, 1 << 24
+	for {
+		n := d.nextQP
+		if d.nextQP++; d.nextQP == numbers-1 { // that is the number of multicast groups
+			d.nextQP = firstNumber
+		}
+		if d.queuePairs[n] == nil {
+			return n
+		}
+	}
+}
+
+func (qp *queuePair) opened() *context { return qp.ctx }
+
+func (qp *queuePair) end() {
+	qp.forget()
+	delete(qp.ctx.dev.queuePairs, qp.number())
+	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
+		if cq != nil {
+			cq.uses--
+		}
+	}
+	if qp.in != nil {
+		qp.in.uses--
+	}
 }
 
 func destroyQP(a ccall.Args) (uintptr, syscall.Errno) {
 	qp := of[queuePair](a[0])
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
-	delete(qp.ctx.dev.queuePairs, qp.raw.QPBase.QPNum)
-	return 0, 0
-}
-
-func modifyQP(a ccall.Args) (uintptr, syscall.Errno) {
-	qp, attr, mask := of[queuePair](a[0]), of[ibv.QPAttr](a[1]), ibv.QPAttrMask(a[2])
-	qp.ctx.f.mu.Lock()
-	defer qp.ctx.f.mu.Unlock()
-	if mask&ibv.QPAttrMaskDestQPN != 0 {
-		qp.attr.DestQPNum = attr.DestQPNum
-	}
-	if mask&ibv.QPAttrMaskPort != 0 {
-		qp.attr.PortNum = attr.PortNum
-	}
-	if mask&ibv.QPAttrMaskAV != 0 {
-		qp.attr.AHAttr = attr.AHAttr
-	}
-	if mask&ibv.QPAttrMaskState != 0 {
-		qp.attr.QPState, qp.raw.QPBase.State = attr.QPState, attr.QPState
-	}
-	return 0, 0
-}
-
-func queryQP(a ccall.Args) (uintptr, syscall.Errno) {
-	qp := of[queuePair](a[0])
-	qp.ctx.f.mu.Lock()
-	defer qp.ctx.f.mu.Unlock()
-	*of[ibv.QPAttr](a[1]), *of[ibv.QPInitAttr](a[3]) = qp.attr, qp.init
+	qp.end()
+	qp.ctx.f.drop(qp)
 	return 0, 0
 }

@@ -25,7 +25,7 @@ func init() {
 }
 
 func regMR(a ccall.Args) (uintptr, syscall.Errno) {
-	pd := of[domain](a[0])
+	pd := of[domain](a[0]).itself()
 	f, d := pd.ctx.f, pd.ctx.dev
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -34,6 +34,7 @@ func regMR(a ccall.Args) (uintptr, syscall.Errno) {
 	d.nextKey += 0x100
 	mr.raw.Context, mr.raw.PD, mr.raw.Addr, mr.raw.Length, mr.raw.LKey, mr.raw.RKey = pd.raw.Context, &pd.raw, a[1], uint64(a[2]), key, key
 	d.regions[key] = mr
+	pd.uses++
 	return address(&mr.raw), 0
 }
 
@@ -41,8 +42,13 @@ func deregMR(a ccall.Args) (uintptr, syscall.Errno) {
 	mr := of[region](a[0])
 	mr.pd.ctx.f.mu.Lock()
 	defer mr.pd.ctx.f.mu.Unlock()
-	delete(mr.pd.ctx.dev.regions, mr.raw.LKey)
+	mr.end()
 	return 0, 0
+}
+
+func (mr *region) end() {
+	delete(mr.pd.ctx.dev.regions, mr.raw.LKey)
+	mr.pd.uses--
 }
 
 // piece is some memory of a program.

@@ -47,6 +47,9 @@ func init() {
 // failed is what most functions of C's return when errno has the reason.
 const failed = ^uintptr(0)
 
+// minus is the negative of an errno value, which those return that return how many there are.
+func minus(errno syscall.Errno) uintptr { return uintptr(-int(errno)) }
+
 // null is NULL, for those that return pointers.
 const null = 0
 
