@@ -9,7 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var device = flag.String("device", "", "the device to hold to the scenarios")
+var (
+	device   = flag.String("device", "", "the device to hold to the scenarios")
+	patience = flag.Duration("patience", 0, "how long a scenario may take")
+)
 
 // The device passes every scenario, or may do without.
 func TestDevice(t *testing.T) {
@@ -19,7 +22,7 @@ func TestDevice(t *testing.T) {
 	whole := Report{Device: *device}
 	for _, s := range Scenarios() {
 		t.Run(strings.ReplaceAll(s.Group+"/"+s.Name, " ", "_"), func(t *testing.T) {
-			report, err := Run(*device, Options{Select: func(other Scenario) bool { return other.String() == s.String() }})
+			report, err := Run(*device, Options{Patience: *patience, Select: func(other Scenario) bool { return other.String() == s.String() }})
 			require.NoError(t, err)
 			result := report.Results[0]
 			whole.Provider, whole.Results = report.Provider, append(whole.Results, result)

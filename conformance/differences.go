@@ -1,6 +1,10 @@
 package conformance
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/goverbs/goverbs/ibv"
+)
 
 // Property is something that a device may have or do without, or do in its own way.
 type Property struct {
@@ -19,6 +23,9 @@ type Difference struct {
 	// Before is the release of rdma-core where the difference ended, or 0.
 	Before int
 	Reason string
+	// Status is what completions have in place of what scenarios expect otherwise, where
+	// that is the difference.
+	Status ibv.WCStatus
 }
 
 // iWARP stands for all providers of iWARP devices.
@@ -30,7 +37,30 @@ var judged = []string{"rxe", "siw", inProcess}
 
 // differences is the one place that says where providers differ.
 var differences = []Difference{
-	{ImmediateData, iWARP, 0, "iWARP has no immediate data"},
+	{Property: ImmediateData, Provider: iWARP, Reason: "iWARP has no immediate data"},
+	{Property: Atomics, Provider: iWARP, Reason: "iWARP has no atomic operations"},
+	{Property: UC, Provider: iWARP, Reason: "iWARP has reliable connections only"},
+	{Property: UD, Provider: iWARP, Reason: "iWARP has reliable connections only"},
+	{Property: ReadsScatter, Provider: iWARP, Reason: "an iWARP read has one entry"},
+	{Property: RNRRetry, Provider: iWARP, Reason: "iWARP has no RNR retry: a receive must be posted before its message"},
+	{Property: Multicast, Provider: iWARP, Reason: "iWARP has no datagrams"},
+	{Property: Moves, Provider: iWARP, Reason: "only librdmacm moves an iWARP queue pair to RTS"},
+	{Property: RemoteErrors, Provider: iWARP, Reason: "iWARP ends the connection on a peer's mistake, without naming the work request"},
+
+	{Property: SendKeyStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
+	{Property: RecvBufferStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives with wrong buffers"},
+	{Property: RecvLengthStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives that are too small"},
+	{Property: SendLengthStatus, Provider: "rxe", Status: ibv.WCRemOpErr, Reason: "rxe tells the sender IBV_WC_REM_OP_ERR of receives that are too small"},
+	{Property: FlushInError, Provider: "rxe", Reason: "rxe flushes what is posted in the error state at the next change to it"},
+	{Property: ReceivesInReset, Provider: "rxe", Before: 40, Reason: "rxe took receives in RESET before rdma-core 40"},
+
+	{Property: SendKeyStatus, Provider: "siw", Status: ibv.WCLocQPOpErr, Reason: "siw says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
+	{Property: SendRangeStatus, Provider: "siw", Status: ibv.WCLocQPOpErr, Reason: "siw says IBV_WC_LOC_QP_OP_ERR of a send from outside a region"},
+	{Property: FlushEver, Provider: "siw", Reason: "siw takes posts in the error state and never ends them"},
+	{Property: FlushItself, Provider: "siw", Reason: "siw flushes what is behind a failure of its own when the program moves the queue pair to the error state"},
+	{Property: ReadsChecked, Provider: "siw", Reason: "siw checks no access rights of what its peer reads (siw_qp_sq_proc_tx), which is a fault of its"},
+	{Property: EmptyReceives, Provider: "siw", Reason: "siw refuses receives without entries"},
+	{Property: ReceivesInReset, Provider: "siw", Reason: "siw takes receives in any state"},
 }
 
 // Differences is all that is known of where providers differ from what scenarios expect
@@ -58,6 +88,15 @@ func (t *T) Differs(property *Property) bool {
 		t.Logf("differs: %s", d.Reason)
 	}
 	return differs
+}
+
+// Status is want, or what the provider has in its place, by the table.
+func (t *T) Status(property *Property, want ibv.WCStatus) ibv.WCStatus {
+	if d, differs := t.provider.difference(property); differs {
+		t.Logf("differs: %s", d.Reason)
+		return d.Status
+	}
+	return want
 }
 
 // Needs ends the scenario as not supported where the device has it not. What a provider

@@ -86,13 +86,13 @@ func (t *T) Connect(a, b *End, opts PairOptions) {
 		if i == 1 {
 			peer = a
 		}
-		e.ToRTR(i, peer, opts.Move)
-		e.ToRTS(i, opts.Move)
+		e.BecomeRTR(i, peer, opts.Move)
+		e.BecomeRTS(i, opts.Move)
 	}
 }
 
-// ToRTR moves the end, number 0 or 1 of a pair, from INIT to RTR.
-func (e *End) ToRTR(number int, peer *End, change func(int, *ibv.QPAttr)) {
+// BecomeRTR moves the end, number 0 or 1 of a pair, from INIT to RTR.
+func (e *End) BecomeRTR(number int, peer *End, change func(int, *ibv.QPAttr)) {
 	attr := &ibv.QPAttr{QPState: ibv.QPSRTR}
 	if e.Type() != ibv.QPTUD {
 		gid, port := e.t.GID(), e.t.Port()
@@ -106,8 +106,8 @@ func (e *End) ToRTR(number int, peer *End, change func(int, *ibv.QPAttr)) {
 	e.move(ibv.QPSInit, number, attr, change)
 }
 
-// ToRTS moves the end from RTR to RTS.
-func (e *End) ToRTS(number int, change func(int, *ibv.QPAttr)) {
+// BecomeRTS moves the end from RTR to RTS.
+func (e *End) BecomeRTS(number int, change func(int, *ibv.QPAttr)) {
 	e.move(ibv.QPSRTR, number, &ibv.QPAttr{
 		QPState: ibv.QPSRTS, SQPSN: firstPSN[number], Timeout: 14, RetryCnt: 6, RNRRetry: 7, MaxRdAtomic: 1,
 	}, change)
@@ -147,4 +147,26 @@ func Fill(b []byte, message int) {
 	for i := range b {
 		b[i] = byte(i*31 + i>>8 + message*7 + 1)
 	}
+}
+
+// Send posts one work request that needs no more than entries.
+func (e *End) Send(wrID uint64, opcode ibv.WROpcode, flags ibv.SendFlags, sges ...ibv.SGE) {
+	sends := e.t.Sends(1, len(sges))
+	require.NoError(e.t, sends.Set(0, wrID, opcode, flags, sges...))
+	e.Post(sends)
+}
+
+// RDMA posts one write or read.
+func (e *End) RDMA(wrID uint64, opcode ibv.WROpcode, flags ibv.SendFlags, to rdma.Remote, sges ...ibv.SGE) {
+	sends := e.t.Sends(1, len(sges))
+	require.NoError(e.t, sends.Set(0, wrID, opcode, flags, sges...))
+	*sends.WR(0).WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: to.Addr, RKey: to.RKey}
+	e.Post(sends)
+}
+
+// Remote is a part of Memory for the peer.
+func (e *End) Remote(offset, length int) rdma.Remote {
+	remote, err := e.Memory.Remote(offset, length)
+	require.NoError(e.t, err)
+	return remote
 }

@@ -1,30 +1,248 @@
 package conformance
 
 import (
+	"encoding/binary"
+	"math"
+	"syscall"
+
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
 )
 
 var rdmaOperations = []Scenario{
-	{"rdma", "a write changes what it names and nothing else", "ibv_post_send(3); IBTA 9.4.3, RFC 5040 5.1", write},
+	{"rdma", "a write changes what it names and nothing else", "ibv_post_send(3); IBTA 9.4.3, RFC 5040 5.1", write(ibv.QPTRC)},
+	{"rdma", "a write changes what it names on UC", "ibv_post_send(3); IBTA 9.4.3, 9.8", write(ibv.QPTUC)},
+	{"rdma", "a write gathers", "ibv_post_send(3); IBTA 10.2.7", writeGathers},
+	{"rdma", "a write with immediate data uses up a receive", "ibv_post_send(3), ibv_poll_cq(3); IBTA 9.4.3", writeImmediate},
+	{"rdma", "a send is behind the writes before it", "IBTA 9.5, RFC 5040 5.5", writeThenSend},
+	{"rdma", "a read fetches what it names", "ibv_post_send(3); IBTA 9.4.4, RFC 5040 5.2", read},
+	{"rdma", "a read scatters", "ibv_post_send(3); IBTA 10.2.7", readScatters},
+	{"rdma", "a read of many packets", "IBTA 9.4.4, 9.7.3", readManyPackets},
+	{"rdma", "more reads than may be outstanding", "ibv_modify_qp(3): max_rd_atomic; IBTA 9.7.3.1", manyReads},
+	{"rdma", "a fenced send waits for the read before it", "ibv_post_send(3): IBV_SEND_FENCE; IBTA 10.8.3.3", fence},
+	{"rdma", "empty writes and reads succeed whatever they name", "IBTA 9.7.4.1.5, 9.4.3", emptyOperations},
+	{"rdma", "fetch and add adds, and wraps around", "ibv_post_send(3); IBTA 9.4.5", fetchAdd},
+	{"rdma", "compare and swap swaps what is equal only", "ibv_post_send(3); IBTA 9.4.5", compareSwap},
+	{"rdma", "an atomic operation wants an aligned address", "ibv_post_send(3); IBTA 9.4.5", atomicUnaligned},
 }
 
-func write(t *T) {
+func write(typ ibv.QPType) func(t *T) {
+	return func(t *T) {
+		t.Needs(typeProperty(typ)...)
+		a, b := t.Pair(PairOptions{Type: typ})
+		const at, size = 1001, 7001
+		Fill(a.Slot(0, size), 1)
+		a.RDMA(7, ibv.WRRDMAWrite, ibv.SendSignaled, b.Remote(at, size), a.Memory.SGE(0, size))
+		wc := t.Done(a.SendCQ, 1)[0]
+		require.Equal(t, ibv.WCRDMAWrite, wc.Opcode)
+		require.Equal(t, uint64(7), wc.WRID)
+		all := b.Memory.Bytes()
+		// A completion of UC, and iWARP's, does not say that it is there.
+		t.Until(func() bool { return all[at+size-1] == a.Memory.Bytes()[size-1] }, "the last byte")
+		require.Equal(t, make([]byte, at), all[:at])
+		require.Equal(t, a.Slot(0, size), all[at:at+size])
+		require.Equal(t, make([]byte, len(all)-at-size), all[at+size:])
+		t.Quiet(b.RecvCQ)
+	}
+}
+
+func writeGathers(t *T) {
 	a, b := t.Pair(PairOptions{})
-	const size = 3000
+	Fill(a.Memory.Bytes(), 2)
+	b.Buffers(1, 8)
+	a.RDMA(7, ibv.WRRDMAWrite, 0, b.Remote(100, 300), a.Memory.SGE(5000, 100), a.Memory.SGE(0, 1), a.Memory.SGE(77, 199))
+	a.Send(8, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8)) // which comes behind it
+	t.Done(b.RecvCQ, 1)
+	from, to := a.Memory.Bytes(), b.Memory.Bytes()
+	require.Equal(t, from[5000:5100], to[100:200])
+	require.Equal(t, from[:1], to[200:201])
+	require.Equal(t, from[77:276], to[201:400])
+	require.Zero(t, to[99])
+	require.Zero(t, to[400])
+	t.Done(a.SendCQ, 1)
+}
+
+func writeImmediate(t *T) {
+	t.Needs(ImmediateData)
+	a, b := t.Pair(PairOptions{})
+	const size = 100
+	recvs := t.Recvs(1, 1)
+	require.NoError(t, recvs.Set(0, 33, b.Memory.SGE(0, 50))) // which nothing is put into
+	b.Expect(recvs)
 	Fill(a.Slot(0, size), 1)
-	to, err := b.Memory.Remote(1000, size)
-	require.NoError(t, err)
 	sends := t.Sends(1, 1)
-	require.NoError(t, sends.SetRDMA(0, 7, ibv.WRRDMAWrite, ibv.SendSignaled, a.Memory.SGE(0, size), to.Addr, to.RKey))
+	to := b.Remote(1000, size)
+	require.NoError(t, sends.SetRDMA(0, 4, ibv.WRRDMAWriteWithImm, ibv.SendSignaled, a.Memory.SGE(0, size), to.Addr, to.RKey))
+	sends.WR(0).SetImmData(ibv.ToBE32(0xf0000001))
 	a.Post(sends)
+	wc := t.Done(b.RecvCQ, 1)[0]
+	require.Equal(t, uint64(33), wc.WRID)
+	require.Equal(t, ibv.WCRecvRDMAWithImm, wc.Opcode)
+	require.NotZero(t, wc.WCFlags&ibv.WCWithImm)
+	require.Equal(t, uint32(0xf0000001), wc.ImmData().Host())
+	require.EqualValues(t, size, wc.ByteLen, "what was written")
+	require.Equal(t, make([]byte, 1000), b.Memory.Bytes()[:1000])
+	require.Equal(t, a.Slot(0, size), b.Memory.Bytes()[1000:1000+size])
+	require.Equal(t, ibv.WCRDMAWrite, t.Done(a.SendCQ, 1)[0].Opcode)
+}
+
+func writeThenSend(t *T) {
+	a, b := t.Pair(PairOptions{})
+	const size = 4096
+	b.Buffers(1, 8)
+	Fill(a.Slot(0, size), 5)
+	for i := range 3 {
+		a.RDMA(uint64(i), ibv.WRRDMAWrite, 0, b.Remote(size*(1+i), size), a.Memory.SGE(0, size))
+	}
+	a.Send(3, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	t.Done(b.RecvCQ, 1)
+	for i := range 3 {
+		require.Equal(t, a.Slot(0, size), b.Slot(1+i, size))
+	}
+	require.Equal(t, uint64(3), t.Done(a.SendCQ, 1)[0].WRID)
+}
+
+func read(t *T) {
+	a, b := t.Pair(PairOptions{})
+	const size = 500
+	Fill(b.Memory.Bytes(), 9)
+	a.RDMA(11, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(1234, size), a.Memory.SGE(17, size))
 	wc := t.Done(a.SendCQ, 1)[0]
-	require.Equal(t, ibv.WCRDMAWrite, wc.Opcode)
-	require.Equal(t, uint64(7), wc.WRID)
-	all := b.Memory.Bytes()
-	require.Equal(t, make([]byte, 1000), all[:1000])
-	require.Equal(t, a.Slot(0, size), all[1000:1000+size])
-	require.Equal(t, make([]byte, len(all)-1000-size), all[1000+size:])
+	require.Equal(t, ibv.WCRDMARead, wc.Opcode)
+	require.Equal(t, uint64(11), wc.WRID)
+	require.EqualValues(t, size, wc.ByteLen)
+	got := a.Memory.Bytes()
+	require.Equal(t, b.Memory.Bytes()[1234:1234+size], got[17:17+size])
+	require.Equal(t, make([]byte, 17), got[:17])
+	require.Equal(t, make([]byte, len(got)-17-size), got[17+size:])
 	t.Quiet(b.RecvCQ)
+}
+
+func readScatters(t *T) {
+	t.Needs(ReadsScatter)
+	a, b := t.Pair(PairOptions{})
+	Fill(b.Memory.Bytes(), 9)
+	a.RDMA(11, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(0, 1600), a.Memory.SGE(5000, 100), a.Memory.SGE(0, 1400), a.Memory.SGE(3000, 100))
+	require.EqualValues(t, 1600, t.Done(a.SendCQ, 1)[0].ByteLen)
+	got, from := a.Memory.Bytes(), b.Memory.Bytes()
+	require.Equal(t, from[:100], got[5000:5100])
+	require.Equal(t, from[100:1500], got[:1400])
+	require.Equal(t, from[1500:1600], got[3000:3100])
+	require.Zero(t, got[1400])
+}
+
+func readManyPackets(t *T) {
+	const size = 5*4096 + 77
+	a, b := t.Pair(PairOptions{Memory: size})
+	Fill(b.Memory.Bytes(), 2)
+	a.RDMA(11, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(0, size), a.Memory.SGE(0, size))
+	require.EqualValues(t, size, t.Done(a.SendCQ, 1)[0].ByteLen)
+	require.Equal(t, b.Memory.Bytes(), a.Memory.Bytes())
+}
+
+func manyReads(t *T) {
+	a, b := t.Pair(PairOptions{})
+	const n, size = 8, 200
+	Fill(b.Memory.Bytes(), 2)
+	to := b.Remote(0, n*size)
+	sends := t.Sends(n, 1)
+	for i := range n {
+		require.NoError(t, sends.SetRDMA(i, uint64(i), ibv.WRRDMARead, ibv.SendSignaled, a.Memory.SGE(i*size, size), to.Addr+uint64(i*size), to.RKey))
+	}
+	a.Post(sends)
+	for i, wc := range t.Done(a.SendCQ, n) {
+		require.Equal(t, uint64(i), wc.WRID)
+	}
+	require.Equal(t, b.Memory.Bytes()[:n*size], a.Memory.Bytes()[:n*size])
+}
+
+func fence(t *T) {
+	a, b := t.Pair(PairOptions{})
+	const size = 4000
+	b.Buffers(1, size)
+	Fill(b.Slot(1, size), 2)
+	to := b.Remote(size, size)
+	sends := t.Sends(2, 1)
+	require.NoError(t, sends.SetRDMA(0, 0, ibv.WRRDMARead, 0, a.Memory.SGE(0, size), to.Addr, to.RKey))
+	require.NoError(t, sends.Set(1, 1, ibv.WRSend, ibv.SendSignaled|ibv.SendFence, a.Memory.SGE(0, size))) // what was read
+	a.Post(sends)
+	t.Done(b.RecvCQ, 1)
+	require.Equal(t, b.Slot(1, size), b.Slot(0, size))
+	require.Equal(t, uint64(1), t.Done(a.SendCQ, 1)[0].WRID)
+}
+
+func emptyOperations(t *T) {
+	a, b := t.Pair(PairOptions{})
+	Fill(a.Memory.Bytes(), 1)
+	Fill(b.Memory.Bytes(), 2)
+	atA, atB := append([]byte(nil), a.Memory.Bytes()...), append([]byte(nil), b.Memory.Bytes()...)
+	for _, opcode := range []ibv.WROpcode{ibv.WRRDMAWrite, ibv.WRRDMARead} {
+		to := b.Remote(0, 0)
+		to.RKey ^= 0x5500
+		a.RDMA(uint64(opcode), opcode, ibv.SendSignaled, to)
+		require.Equal(t, uint64(opcode), t.Done(a.SendCQ, 1)[0].WRID)
+	}
+	require.Equal(t, atA, a.Memory.Bytes())
+	require.Equal(t, atB, b.Memory.Bytes())
+}
+
+// atomic does an atomic operation on 8 bytes at an offset of the peer's memory, and
+// returns its completion and what was there before.
+func (e *End) atomic(peer *End, opcode ibv.WROpcode, offset int, compareAdd, swap uint64) (wc ibv.WC, before uint64) {
+	to := peer.Remote(offset, 8)
+	sends := e.t.Sends(1, 1)
+	require.NoError(e.t, sends.SetAtomic(0, 55, opcode, ibv.SendSignaled, e.Memory.SGE(64, 8), to.Addr, to.RKey, compareAdd, swap))
+	e.Post(sends)
+	return e.t.Poll(e.SendCQ, 1)[0], binary.NativeEndian.Uint64(e.Memory.Bytes()[64:])
+}
+
+func fetchAdd(t *T) {
+	t.Needs(Atomics)
+	a, b := t.Pair(PairOptions{})
+	at := b.Memory.Bytes()[128:]
+	binary.NativeEndian.PutUint64(at, math.MaxUint64-5)
+	want := uint64(math.MaxUint64 - 5)
+	for range 3 {
+		wc, before := a.atomic(b, ibv.WRAtomicFetchAndAdd, 128, 4, 99)
+		require.NoError(t, wc.Err())
+		require.Equal(t, ibv.WCFetchAdd, wc.Opcode)
+		require.EqualValues(t, 8, wc.ByteLen)
+		require.Equal(t, want, before)
+		want += 4
+		require.Equal(t, want, binary.NativeEndian.Uint64(at))
+	}
+	require.Equal(t, make([]byte, 128), b.Memory.Bytes()[:128])
+	require.Equal(t, make([]byte, 64), at[8:72])
+}
+
+func compareSwap(t *T) {
+	t.Needs(Atomics)
+	a, b := t.Pair(PairOptions{})
+	at := b.Memory.Bytes()[256:]
+	binary.NativeEndian.PutUint64(at, 0x0102030405060708)
+	wc, before := a.atomic(b, ibv.WRAtomicCmpAndSwp, 256, 0x0102030405060709, 1)
+	require.NoError(t, wc.Err())
+	require.Equal(t, ibv.WCCompSwap, wc.Opcode)
+	require.Equal(t, uint64(0x0102030405060708), before)
+	require.Equal(t, uint64(0x0102030405060708), binary.NativeEndian.Uint64(at), "another value was expected")
+	wc, before = a.atomic(b, ibv.WRAtomicCmpAndSwp, 256, 0x0102030405060708, 0xf1f2f3f4f5f6f7f8)
+	require.NoError(t, wc.Err())
+	require.Equal(t, uint64(0x0102030405060708), before)
+	require.Equal(t, uint64(0xf1f2f3f4f5f6f7f8), binary.NativeEndian.Uint64(at))
+}
+
+func atomicUnaligned(t *T) {
+	t.Needs(Atomics)
+	a, b := t.Pair(PairOptions{})
+	to := b.Remote(132, 8)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetAtomic(0, 1, ibv.WRAtomicFetchAndAdd, ibv.SendSignaled, a.Memory.SGE(0, 8), to.Addr, to.RKey, 1, 0))
+	// Who sees it first may say so: the provider at the post, or the peer.
+	if _, err := a.PostSend(sends); err != nil {
+		require.ErrorIs(t, err, syscall.EINVAL)
+	} else {
+		require.Equal(t, ibv.WCRemInvReqErr, t.Poll(a.SendCQ, 1)[0].Status)
+	}
+	require.Equal(t, make([]byte, b.Memory.Len()), b.Memory.Bytes())
 }

@@ -100,6 +100,13 @@ func (t *T) Sends(n, maxSGE int) *ibv.SendChain {
 func (t *T) Poll(cq *rdma.CQ, n int) []ibv.WC {
 	wcs := make([]ibv.WC, n)
 	got := 0
+	defer func() {
+		for i := range wcs[:got] {
+			if got < n {
+				t.Logf("there was: %v", wcs[i])
+			}
+		}
+	}()
 	t.Until(func() bool {
 		k, err := cq.Poll(wcs[got:])
 		require.NoError(t, err)

@@ -22,5 +22,12 @@ func Scenarios() []Scenario {
 	return slices.Concat(
 		messages,
 		rdmaOperations,
+		datagrams,
+		protection,
+		posting,
+		flushing,
+		retries,
+		states,
+		lifetimes,
 	)
 }

@@ -1,0 +1,219 @@
+package conformance
+
+import (
+	"errors"
+	"syscall"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
+)
+
+var states = []Scenario{
+	{"states", "an RC queue pair moves as it may, and no other way", "ibv_modify_qp(3); IBTA 10.3.1, figure 124", moves(ibv.QPTRC)},
+	{"states", "a UC queue pair moves as it may, and no other way", "ibv_modify_qp(3); IBTA 10.3.1, figure 124", moves(ibv.QPTUC)},
+	{"states", "a UD queue pair moves as it may, and no other way", "ibv_modify_qp(3); IBTA 10.3.1, figure 124", moves(ibv.QPTUD)},
+	{"states", "every attribute that a move needs is needed", "ibv_modify_qp(3); IBTA 11.2.5.2, table 96", needsAll},
+	{"states", "a queue pair keeps what it was moved with", "ibv_query_qp(3), ibv_modify_qp(3)", keepsAttributes},
+	{"states", "a queue pair in RTR receives", "IBTA 10.3.1", receivesInRTR},
+	{"states", "a send queue that is drained goes on", "ibv_modify_qp(3): IBV_QPS_SQD; IBTA 10.3.1", drained},
+}
+
+// inReset leaves queue pairs in RESET.
+func inReset(_ int, opts *rdma.QPOptions) { opts.Reset = true }
+
+// allowed is the moves of a queue pair that a program may ask for, besides those to
+// RESET and to ERR, which it may from everywhere but RESET.
+var allowed = map[[2]ibv.QPState]bool{
+	{ibv.QPSReset, ibv.QPSInit}: true,
+	{ibv.QPSInit, ibv.QPSInit}:  true,
+	{ibv.QPSInit, ibv.QPSRTR}:   true,
+	{ibv.QPSRTR, ibv.QPSRTS}:    true,
+	{ibv.QPSRTS, ibv.QPSRTS}:    true,
+	{ibv.QPSRTS, ibv.QPSSQD}:    true,
+	{ibv.QPSSQD, ibv.QPSSQD}:    true,
+	{ibv.QPSSQD, ibv.QPSRTS}:    true,
+}
+
+// path is how a queue pair gets to a state.
+var path = map[ibv.QPState][]ibv.QPState{
+	ibv.QPSReset: {},
+	ibv.QPSInit:  {ibv.QPSInit},
+	ibv.QPSRTR:   {ibv.QPSInit, ibv.QPSRTR},
+	ibv.QPSRTS:   {ibv.QPSInit, ibv.QPSRTR, ibv.QPSRTS},
+	ibv.QPSSQD:   {ibv.QPSInit, ibv.QPSRTR, ibv.QPSRTS, ibv.QPSSQD},
+	ibv.QPSErr:   {ibv.QPSInit, ibv.QPSErr},
+}
+
+// needs is the attributes that a move needs besides the state, by the type.
+func needs(typ ibv.QPType, from, to ibv.QPState) (mask ibv.QPAttrMask) {
+	switch [2]ibv.QPState{from, to} {
+	case [2]ibv.QPState{ibv.QPSReset, ibv.QPSInit}:
+		mask = ibv.QPAttrMaskPKeyIndex | ibv.QPAttrMaskPort
+		if typ == ibv.QPTUD {
+			return mask | ibv.QPAttrMaskQKey
+		}
+		return mask | ibv.QPAttrMaskAccessFlags
+	case [2]ibv.QPState{ibv.QPSInit, ibv.QPSRTR}:
+		switch typ {
+		case ibv.QPTRC:
+			mask = ibv.QPAttrMaskMaxDestRdAtomic | ibv.QPAttrMaskMinRNRTimer
+			fallthrough
+		case ibv.QPTUC:
+			mask |= ibv.QPAttrMaskAV | ibv.QPAttrMaskPathMTU | ibv.QPAttrMaskDestQPN | ibv.QPAttrMaskRQPSN
+		}
+	case [2]ibv.QPState{ibv.QPSRTR, ibv.QPSRTS}:
+		mask = ibv.QPAttrMaskSQPSN
+		if typ == ibv.QPTRC {
+			mask |= ibv.QPAttrMaskTimeout | ibv.QPAttrMaskRetryCnt | ibv.QPAttrMaskRNRRetry | ibv.QPAttrMaskMaxQPRdAtomic
+		}
+	}
+	return mask
+}
+
+// attributes is right values for all attributes, with the queue pair as its own peer.
+func (t *T) attributes(qp *rdma.QP, to ibv.QPState) *ibv.QPAttr {
+	gid, port := t.GID(), t.Port()
+	return &ibv.QPAttr{
+		QPState: to, PortNum: uint8(gid.PortNum), QPAccessFlags: t.All(), QKey: testQKey,
+		PathMTU: port.ActiveMTU, DestQPNum: qp.Number(), RQPSN: 0x111111, SQPSN: 0x222222,
+		MaxDestRdAtomic: 1, MinRNRTimer: 5, Timeout: 14, RetryCnt: 5, RNRRetry: 4, MaxRdAtomic: 1,
+		AHAttr: ibv.AHAttr{DLID: port.LID, PortNum: uint8(gid.PortNum), IsGlobal: 1, GRH: ibv.GlobalRoute{DGID: gid.GID, SGIDIndex: uint8(gid.GIDIndex), HopLimit: 64}},
+	}
+}
+
+// bring takes a queue pair from RESET to a state.
+func (t *T) bring(qp *rdma.QP, state ibv.QPState) {
+	from := ibv.QPSReset
+	for _, to := range path[state] {
+		require.NoError(t, qp.Modify(t.attributes(qp, to), ibv.QPAttrMaskState|needs(qp.Type(), from, to)))
+		from = to
+	}
+}
+
+func (t *T) requireState(qp *rdma.QP, want ibv.QPState) {
+	state, err := qp.State()
+	require.NoError(t, err)
+	require.Equal(t, want, state)
+	require.Equal(t, want, qp.Raw().State, "what C's object says")
+}
+
+func moves(typ ibv.QPType) func(t *T) {
+	return func(t *T) {
+		t.Needs(append(typeProperty(typ), Moves)...)
+		e, _ := t.Unconnected(PairOptions{Type: typ, Make: inReset})
+		for from := range path {
+			for to := ibv.QPSReset; to <= ibv.QPSErr; to++ {
+				t.bring(e.QP, from)
+				t.requireState(e.QP, from)
+				may := allowed[[2]ibv.QPState{from, to}] || to == ibv.QPSReset || to == ibv.QPSErr && from != ibv.QPSReset
+				err := e.Modify(t.attributes(e.QP, to), ibv.QPAttrMaskState|needs(typ, from, to))
+				if may {
+					require.NoError(t, err, "from %v to %v", from, to)
+					t.requireState(e.QP, to)
+				} else {
+					require.ErrorIs(t, err, syscall.EINVAL, "from %v to %v", from, to)
+					t.requireState(e.QP, from)
+				}
+				require.NoError(t, e.ToReset())
+				t.requireState(e.QP, ibv.QPSReset)
+			}
+		}
+	}
+}
+
+func needsAll(t *T) {
+	t.Needs(Moves)
+	for _, typ := range []ibv.QPType{ibv.QPTRC, ibv.QPTUC, ibv.QPTUD} {
+		if p := typeProperty(typ); p != nil && p[0].lacks(t) != "" {
+			continue
+		}
+		e, _ := t.Unconnected(PairOptions{Type: typ, Make: inReset})
+		for _, change := range [][2]ibv.QPState{{ibv.QPSReset, ibv.QPSInit}, {ibv.QPSInit, ibv.QPSRTR}, {ibv.QPSRTR, ibv.QPSRTS}} {
+			all := needs(typ, change[0], change[1])
+			t.bring(e.QP, change[0])
+			for bit := ibv.QPAttrMask(1); bit <= all; bit <<= 1 {
+				if all&bit != 0 {
+					err := e.Modify(t.attributes(e.QP, change[1]), ibv.QPAttrMaskState|all&^bit)
+					require.ErrorIs(t, err, syscall.EINVAL, "a %v without %v, from %v to %v", typ, bit, change[0], change[1])
+				}
+			}
+			surplus := ibv.QPAttrMaskSQPSN
+			if change[1] == ibv.QPSRTS {
+				surplus = ibv.QPAttrMaskPort
+			}
+			err := e.Modify(t.attributes(e.QP, change[1]), ibv.QPAttrMaskState|all|surplus)
+			require.ErrorIs(t, err, syscall.EINVAL, "a %v with %v, from %v to %v", typ, surplus, change[0], change[1])
+			t.requireState(e.QP, change[0])
+			require.NoError(t, e.Modify(t.attributes(e.QP, change[1]), ibv.QPAttrMaskState|all))
+			require.NoError(t, e.ToReset())
+		}
+	}
+}
+
+func keepsAttributes(t *T) {
+	t.Needs(Moves)
+	e, _ := t.Unconnected(PairOptions{Make: inReset})
+	t.bring(e.QP, ibv.QPSRTS)
+	want := t.attributes(e.QP, ibv.QPSRTS)
+	got, init, err := e.Query(^ibv.QPAttrMask(0) & (ibv.QPAttrMaskDestQPN<<1 - 1))
+	if errors.Is(err, errors.ErrUnsupported) {
+		t.NotSupported("%v", err)
+	}
+	require.NoError(t, err)
+	require.Equal(t, want.QPState, got.QPState)
+	require.Equal(t, want.PortNum, got.PortNum)
+	require.Equal(t, want.PathMTU, got.PathMTU)
+	require.Equal(t, want.DestQPNum, got.DestQPNum)
+	require.Equal(t, want.RQPSN, got.RQPSN)
+	require.Equal(t, want.SQPSN, got.SQPSN)
+	require.Equal(t, want.QPAccessFlags, got.QPAccessFlags)
+	require.Equal(t, want.MinRNRTimer, got.MinRNRTimer)
+	require.Equal(t, want.Timeout, got.Timeout)
+	require.Equal(t, want.RetryCnt, got.RetryCnt)
+	require.Equal(t, want.RNRRetry, got.RNRRetry)
+	require.Equal(t, want.AHAttr.GRH.DGID, got.AHAttr.GRH.DGID)
+	require.Equal(t, want.AHAttr.GRH.SGIDIndex, got.AHAttr.GRH.SGIDIndex)
+	require.Equal(t, want.AHAttr.GRH.HopLimit, got.AHAttr.GRH.HopLimit)
+	require.GreaterOrEqual(t, init.Cap.MaxSendWR, e.Cap().MaxSendWR)
+	require.GreaterOrEqual(t, init.Cap.MaxRecvWR, e.Cap().MaxRecvWR)
+	require.Equal(t, e.SendCQ.Raw(), init.SendCQ)
+	require.Equal(t, e.RecvCQ.Raw(), init.RecvCQ)
+	require.Equal(t, ibv.QPTRC, init.QPType)
+}
+
+func receivesInRTR(t *T) {
+	t.Needs(Moves)
+	a, b := t.Unconnected(PairOptions{})
+	b.Buffers(1, 64)
+	b.BecomeRTR(1, a, nil)
+	a.BecomeRTR(0, b, nil)
+	a.BecomeRTS(0, nil)
+	Fill(a.Slot(0, 64), 1)
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 64))
+	t.Done(b.RecvCQ, 1)
+	t.Done(a.SendCQ, 1)
+	require.Equal(t, a.Slot(0, 64), b.Slot(0, 64))
+	b.BecomeRTS(1, nil)
+	a.Buffers(1, 64)
+	b.Send(1, ibv.WRSend, ibv.SendSignaled, b.Memory.SGE(0, 64))
+	t.Done(a.RecvCQ, 1)
+}
+
+func drained(t *T) {
+	t.Needs(Moves)
+	a, b := t.Pair(PairOptions{})
+	b.Buffers(3, 64)
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	t.Done(a.SendCQ, 1)
+	require.NoError(t, a.Modify(&ibv.QPAttr{QPState: ibv.QPSSQD}, ibv.QPAttrMaskState))
+	t.requireState(a.QP, ibv.QPSSQD)
+	a.Buffers(1, 64)
+	b.Send(1, ibv.WRSend, ibv.SendSignaled, b.Memory.SGE(0, 8)) // which it still receives
+	t.Done(a.RecvCQ, 1)
+	require.NoError(t, a.Modify(&ibv.QPAttr{QPState: ibv.QPSRTS}, ibv.QPAttrMaskState))
+	a.Send(2, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	require.Equal(t, uint64(2), t.Done(a.SendCQ, 1)[0].WRID)
+	t.Done(b.RecvCQ, 2)
+}
