@@ -10,19 +10,29 @@ import (
 )
 
 var (
-	device   = flag.String("device", "", "the device to hold to the scenarios")
+	device   = flag.String("device", "", "the device to hold to the scenarios; ibvtest makes one in the process")
 	patience = flag.Duration("patience", 0, "how long a scenario may take")
 )
+
+// newDevice makes a device in the process, where there can be one.
+var newDevice = func(t *testing.T) string {
+	t.Fatal("there are no devices in the process here: pass -device NAME")
+	return ""
+}
 
 // The device passes every scenario, or may do without.
 func TestDevice(t *testing.T) {
 	if *device == "" {
 		t.Skip("pass -device NAME: go test ./conformance -device rxe0")
 	}
-	whole := Report{Device: *device}
+	name := *device
+	if name == inProcess {
+		name = newDevice(t)
+	}
+	whole := Report{Device: name}
 	for _, s := range Scenarios() {
 		t.Run(strings.ReplaceAll(s.Group+"/"+s.Name, " ", "_"), func(t *testing.T) {
-			report, err := Run(*device, Options{Patience: *patience, Select: func(other Scenario) bool { return other.String() == s.String() }})
+			report, err := Run(name, Options{Patience: *patience, Select: func(other Scenario) bool { return other.String() == s.String() }})
 			require.NoError(t, err)
 			result := report.Results[0]
 			whole.Provider, whole.Results = report.Provider, append(whole.Results, result)
