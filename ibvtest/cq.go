@@ -15,8 +15,8 @@ type completionQueue struct {
 	raw   ibv.CQEx // first: C's, which begins as struct ibv_cq does
 	ctx   *context
 	depth int
-	found []ibv.WC // oldest first
-	uses  int      // how many queues complete to it: it cannot be destroyed before them
+	found []completion // oldest first
+	uses  int          // how many queues complete to it: it cannot be destroyed before them
 }
 
 func init() {
@@ -63,10 +63,15 @@ func (cq *completionQueue) poll(n int32, into unsafe.Pointer) (int32, int32) {
 		return int32(result), 0
 	}
 	// Safe: there is room for n.
-	got := copy(unsafe.Slice((*ibv.WC)(into), n), cq.found)
+	wcs := unsafe.Slice((*ibv.WC)(into), n)
+	got := min(len(wcs), len(cq.found))
+	for i := range got {
+		wcs[i] = cq.found[i].wc
+		cq.found[i].polled()
+	}
 	cq.found = cq.found[:copy(cq.found, cq.found[got:])]
 	return int32(got), 0
 }
 
 // push adds a completion. The fabric's lock is held.
-func (cq *completionQueue) push(wc ibv.WC) { cq.found = append(cq.found, wc) }
+func (cq *completionQueue) push(c completion) { cq.found = append(cq.found, c) }

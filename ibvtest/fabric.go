@@ -27,6 +27,10 @@ type Fabric struct {
 	closed  bool
 	alive   map[any]int // what programs know by its address alone, with when it was made
 	kept    int
+	timers  map[*timer]struct{}
+
+	// The memory at the two ends of the message that is being carried out.
+	here, there []piece
 
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64
@@ -74,7 +78,7 @@ func New(t T, opts ...Option) *Fabric {
 		opt(&c)
 	}
 	f := &Fabric{
-		alive: map[any]int{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
+		alive: map[any]int{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
 		limits: c.limits, infiniband: c.infiniband,
 	}
 	fabrics.add(f, c.devices)
@@ -99,6 +103,7 @@ func (f *Fabric) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	f.stopTimers()
 }
 
 // fabrics is those of the process.

@@ -192,12 +192,12 @@ func (f *Fabric) pollReturns(d *device, room int) (result int, told bool) {
 }
 
 // underWay asks what becomes of a message.
-func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, bytes int) (m Message) {
+func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, bytes int) Message {
 	f.hooks.sent++
 	if len(f.hooks.messages.all) == 0 && f.chances == (chances{}) {
-		return m
+		return Message{}
 	}
-	m = Message{From: from.name, SrcQP: src, DestQP: dest, Datagram: datagram, Bytes: bytes, Nth: f.hooks.sent}
+	m := Message{From: from.name, SrcQP: src, DestQP: dest, Datagram: datagram, Bytes: bytes, Nth: f.hooks.sent}
 	if to != nil {
 		m.To = to.name
 	}

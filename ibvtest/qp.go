@@ -78,6 +78,7 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 		}
 	}
 	raw.Handle, raw.QPNum = c.dev.handle(), c.dev.qpNumber()
+	qp.setUp(nil)
 	c.dev.queuePairs[raw.QPNum] = qp
 	c.f.keep(qp)
 	return qp, 0

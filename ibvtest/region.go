@@ -54,30 +54,21 @@ func (mr *region) end() {
 // piece is some memory of a program.
 type piece []byte
 
-// local is the memory of the entries of a work request, for a device that reads them, or writes to them.
-func (pd *domain) local(entries []ibv.SGE, writes bool) ([]piece, ibv.WCStatus) {
-	pieces := make([]piece, 0, len(entries))
+// local appends the memory of the entries of a work request, for a device that reads them, or writes to them.
+func (pd *domain) local(pieces []piece, entries []ibv.SGE, writes bool) ([]piece, ibv.WCStatus) {
 	for _, e := range entries {
 		mr := pd.ctx.dev.regions[e.LKey]
 		if mr == nil || mr.pd != pd || writes && mr.access&ibv.AccessLocalWrite == 0 {
-			return nil, ibv.WCLocProtErr
+			return pieces, ibv.WCLocProtErr
 		}
 		at := e.Addr - mr.iova
 		if e.Addr < mr.iova || at > mr.raw.Length || uint64(e.Length) > mr.raw.Length-at {
-			return nil, ibv.WCLocProtErr
+			return pieces, ibv.WCLocProtErr
 		}
 		// Safe: it is within the region, whose memory that keeps.
 		pieces = append(pieces, unsafe.Slice((*byte)(unsafe.Add(mr.memory, at)), e.Length))
 	}
 	return pieces, ibv.WCSuccess
-}
-
-// length is that of all pieces.
-func length(pieces []piece) (n int) {
-	for _, p := range pieces {
-		n += len(p)
-	}
-	return n
 }
 
 // scatter copies from some pieces to others, as far as both reach.

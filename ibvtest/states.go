@@ -6,9 +6,29 @@ import "github.com/goverbs/goverbs/ibv"
 
 // transport is what a queue pair's messages need to know of it.
 type transport struct {
-	now      ibv.QPState // what C's struct says is older: it changes when programs ask
-	sends    []*sendWork
-	receives []*recvWork
+	sends    sendQueue
+	own      recvQueue
+	receives *recvQueue // its own, or a shared one
+
+	now    ibv.QPState // what C's struct says is older: it changes when programs ask
+	remote *port       // where a connection's path leads to, or nil
+
+	// sendPSN and recvPSN are the numbers that the next packets have.
+	sendPSN, recvPSN uint32
+
+	// The message on its way, if it waits for something.
+	waits             bool
+	timer             *timer
+	retries, notReady int // how often it was sent again
+}
+
+// setUp is for a new queue pair. shared is its shared receive queue, or nil.
+func (qp *queuePair) setUp(shared *recvQueue) {
+	qp.sends.depth = qp.init.Cap.MaxSendWR
+	qp.own.depth, qp.own.maxSGE = qp.init.Cap.MaxRecvWR, qp.init.Cap.MaxRecvSGE
+	if qp.receives = shared; shared == nil {
+		qp.receives = &qp.own
+	}
 }
 
 // number is the queue pair's.
@@ -16,11 +36,73 @@ func (qp *queuePair) number() uint32 { return qp.raw.QPBase.QPNum }
 
 // enter moves the queue pair to a state, with what it does there by itself. Its attributes are those of the new state.
 func (qp *queuePair) enter(state ibv.QPState) {
+	from := qp.now
 	qp.now, qp.attr.QPState = state, state
-	if state == ibv.QPSReset {
+	switch state {
+	case ibv.QPSReset:
 		qp.forget()
+	case ibv.QPSRTR:
+		qp.recvPSN, qp.remote = qp.attr.RQPSN, qp.ctx.f.reach(&qp.attr.AHAttr)
+	case ibv.QPSRTS:
+		if from == ibv.QPSRTR {
+			qp.sendPSN = qp.attr.SQPSN
+		}
+		qp.run()
+	case ibv.QPSSQE:
+		qp.calm()
+		qp.flushSends()
+	case ibv.QPSErr:
+		qp.calm()
+		qp.flushSends()
+		qp.flushReceives()
 	}
 }
 
-// forget drops what is outstanding.
-func (qp *queuePair) forget() { qp.sends, qp.receives = nil, nil }
+// forget takes all work requests away without completions.
+func (qp *queuePair) forget() {
+	qp.calm()
+	qp.sends.clear()
+	qp.sends.silent = 0
+	qp.own.clear()
+	qp.remote = nil
+}
+
+// calm ends the wait for anything.
+func (qp *queuePair) calm() {
+	qp.ctx.f.stop(qp.timer)
+	qp.timer, qp.waits, qp.retries, qp.notReady = nil, false, 0, 0
+}
+
+// receiving reports whether the queue pair answers messages.
+func (qp *queuePair) receiving() bool {
+	switch qp.now {
+	case ibv.QPSRTR, ibv.QPSRTS, ibv.QPSSQD, ibv.QPSSQE:
+		return true
+	}
+	return false
+}
+
+// reach is the port that a path leads to, or nil: by its GID, and on InfiniBand by its LID, with which a GID has to agree.
+func (f *Fabric) reach(path *ibv.AHAttr) *port {
+	for _, d := range f.devices {
+		for _, p := range d.ports {
+			if f.infiniband && p.attr.LID != path.DLID {
+				continue
+			}
+			if f.infiniband && path.IsGlobal == 0 || p.has(&path.GRH.DGID) {
+				return p
+			}
+		}
+	}
+	return nil
+}
+
+// has reports whether a GID is the port's.
+func (p *port) has(gid *ibv.GID) bool {
+	for i := range p.gids {
+		if p.gids[i].GID == *gid {
+			return true
+		}
+	}
+	return false
+}

@@ -2,50 +2,180 @@
 
 package ibvtest
 
-import "github.com/goverbs/goverbs/ibv"
+import (
+	"time"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// maxMessage is how long a message of a connection may be.
+const maxMessage = 1 << 31
 
 // run carries out what is on the send queue as far as it goes. The fabric's lock is held.
 func (qp *queuePair) run() {
-	for len(qp.sends) > 0 {
-		w := qp.sends[0]
-		status := qp.send(w)
-		qp.sends = qp.sends[1:]
-		if status != ibv.WCSuccess || w.wr.SendFlags&ibv.SendSignaled != 0 || qp.init.SQSigAll != 0 {
-			qp.sendCQ.push(ibv.WC{WRID: w.wr.WRID, Status: status, Opcode: ibv.WCSend, QPNum: qp.raw.QPBase.QPNum})
+	switch qp.now {
+	case ibv.QPSRTS:
+		for !qp.waits && qp.now == ibv.QPSRTS && qp.sends.waiting() > 0 {
+			qp.begin()
+		}
+	case ibv.QPSErr, ibv.QPSSQE:
+		if !qp.ctx.f.provider.Stays {
+			qp.flushSends()
 		}
 	}
 }
 
-// send sends a message to the peer, and says how that ended.
-func (qp *queuePair) send(w *sendWork) ibv.WCStatus {
-	m := qp.ctx.f.underWay(qp.ctx.dev, qp.ctx.dev, qp.raw.QPBase.QPNum, qp.attr.DestQPNum, false, 0)
-	if m.lost || m.doubled || m.delay > 0 {
-		return ibv.WCRetryExcErr
+// begin carries out the next work request, or sends it on its way.
+func (qp *queuePair) begin() {
+	w := qp.sends.next()
+	switch w.wr.Opcode {
+	case ibv.WRLocalInv, ibv.WRBindMW:
+		qp.finish(ibv.WCLocQPOpErr, 0)
+		return
 	}
-	peer := qp.ctx.dev.queuePairs[qp.attr.DestQPNum]
-	if peer == nil {
-		return ibv.WCRetryExcErr
+	n := w.length()
+	if n > maxMessage {
+		qp.finish(ibv.WCLocLenErr, 0)
+		return
 	}
-	if len(peer.receives) == 0 {
-		return ibv.WCRNRRetryExcErr
+	if status := qp.gather(w); status != ibv.WCSuccess {
+		qp.finish(status, 0)
+		return
 	}
-	from, status := qp.pd.local(w.entries, false)
-	if status != ibv.WCSuccess {
-		return status
+	m := qp.ctx.f.underWay(qp.ctx.dev, qp.toward(), qp.number(), qp.attr.DestQPNum, false, int(n))
+	if m.delay > 0 {
+		lost := m.lost // a closure that had m would have it on the heap each time
+		qp.wait(m.delay, func() { qp.arriveLate(uint32(n), lost) })
+		return
 	}
-	r := peer.receives[0]
-	peer.receives = peer.receives[1:]
-	to, status := peer.pd.local(r.entries, true)
-	n := length(from)
-	if status == ibv.WCSuccess && n > length(to) {
-		status = ibv.WCLocLenErr
+	qp.arrive(uint32(n), m.lost)
+}
+
+// arriveLate is arrive for a message that had a delay.
+func (qp *queuePair) arriveLate(n uint32, lost bool) {
+	if status := qp.gather(qp.sends.next()); status != ibv.WCSuccess {
+		qp.finish(status, 0) // a region that was deregistered meanwhile, say
+		return
 	}
-	if status == ibv.WCSuccess {
-		scatter(to, from)
+	qp.arrive(n, lost)
+}
+
+// wait has something done later, and nothing else on the send queue until then.
+func (qp *queuePair) wait(d time.Duration, do func()) {
+	qp.waits = true
+	qp.timer = qp.ctx.f.after(d, func() {
+		qp.waits, qp.timer = false, nil
+		do()
+		qp.run()
+	})
+}
+
+// length is how many bytes the work request is about.
+func (w *sendWork) length() (n uint64) {
+	switch w.wr.Opcode {
+	case ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
+		return 8
 	}
-	peer.recvCQ.push(ibv.WC{WRID: r.id, Status: status, Opcode: ibv.WCRecv, ByteLen: uint32(n), QPNum: peer.raw.QPBase.QPNum})
-	if status != ibv.WCSuccess {
-		return ibv.WCRemInvReqErr
+	n = uint64(len(w.inline))
+	for i := range w.entries {
+		n += uint64(w.entries[i].Length)
 	}
-	return ibv.WCSuccess
+	return n
+}
+
+// gather finds the program's memory of a work request: f.here.
+func (qp *queuePair) gather(w *sendWork) (status ibv.WCStatus) {
+	f := qp.ctx.f
+	if w.is(ibv.SendInline) {
+		f.here = append(f.here[:0], w.inline)
+		return ibv.WCSuccess
+	}
+	writes := false
+	switch w.wr.Opcode {
+	case ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
+		writes = true
+	}
+	f.here, status = qp.pd.local(f.here[:0], w.entries, writes)
+	return status
+}
+
+// arrive has a message of n bytes from f.here be at its receiver, unless it is lost.
+func (qp *queuePair) arrive(n uint32, lost bool) {
+	a, which := answer{}, qp.sends.first
+	if peer := qp.peer(); peer != nil && !lost {
+		a = peer.respond(qp, qp.sends.next(), n)
+	}
+	if qp.sends.first != which {
+		return // what the message did to its receiver, or to a completion queue, has ended this queue pair
+	}
+	if qp.raw.QPBase.QPType == ibv.QPTUC {
+		qp.finish(ibv.WCSuccess, 0)
+		return
+	}
+	switch a.kind {
+	case acknowledged:
+		qp.sendPSN += qp.packets(n)
+		qp.finish(ibv.WCSuccess, n)
+	case refused:
+		qp.finish(a.status, 0)
+	case notReady:
+		if qp.attr.RNRRetry != forEver && qp.notReady >= int(qp.attr.RNRRetry) {
+			qp.finish(ibv.WCRNRRetryExcErr, 0)
+			return
+		}
+		qp.notReady++
+		qp.wait(a.delay, qp.again)
+	case silence:
+		if qp.attr.Timeout == 0 {
+			qp.waits = true // and nothing ends that but another state
+			return
+		}
+		if qp.retries >= int(qp.attr.RetryCnt) {
+			qp.wait(ackTimeout(qp.attr.Timeout), func() { qp.finish(ibv.WCRetryExcErr, 0) })
+			return
+		}
+		qp.retries++
+		qp.wait(ackTimeout(qp.attr.Timeout), qp.again)
+	}
+}
+
+// again is for a message that is sent once more: wait runs the queue.
+func (qp *queuePair) again() {}
+
+// forEver is the number of retries after a receive was missing that never end (IBTA 9.7.5.2.8).
+const forEver = 7
+
+// finish completes the work request that was carried out.
+func (qp *queuePair) finish(status ibv.WCStatus, n uint32) {
+	qp.retries, qp.notReady = 0, 0
+	qp.sends.complete(qp, status, n)
+	switch {
+	case status == ibv.WCSuccess:
+	case qp.raw.QPBase.QPType == ibv.QPTRC:
+		qp.enter(ibv.QPSErr)
+	default:
+		qp.enter(ibv.QPSSQE) // IBTA 10.3.1.6
+	}
+}
+
+// packets is how many packets a message of n bytes takes.
+func (qp *queuePair) packets(n uint32) uint32 {
+	mtu := uint32(128) << qp.attr.PathMTU
+	return max(1, n/mtu+min(1, n%mtu))
+}
+
+// peer is the queue pair at the other end of a connection, or nil.
+func (qp *queuePair) peer() *queuePair {
+	if qp.remote == nil {
+		return nil
+	}
+	return qp.remote.dev.queuePairs[qp.attr.DestQPNum]
+}
+
+// toward is the device at the other end, or nil.
+func (qp *queuePair) toward() *device {
+	if qp.remote == nil {
+		return nil
+	}
+	return qp.remote.dev
 }

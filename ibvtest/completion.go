@@ -1,0 +1,17 @@
+//go:build !freebsd
+
+package ibvtest
+
+import "github.com/goverbs/goverbs/ibv"
+
+// completion is one on its way to a program.
+type completion struct {
+	wc        ibv.WC
+	solicited bool // wakes who waits for those alone
+	// What is free when the program has it.
+	slots      *slots
+	free, life uint32
+}
+
+// polled is for when a program takes it.
+func (c *completion) polled() { c.slots.free(c.free, c.life) }

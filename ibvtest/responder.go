@@ -1,0 +1,116 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"time"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// answer is what a responder says to a message.
+type answer struct {
+	kind   answerKind
+	status ibv.WCStatus  // with refused: what the requester learns
+	delay  time.Duration // with notReady: when to send it again
+}
+
+type answerKind int
+
+const (
+	silence answerKind = iota
+	acknowledged
+	refused
+	notReady
+)
+
+// psnMask has the bits of a packet's number.
+const psnMask = 1<<24 - 1
+
+// respond has a message arrive, of n bytes, from f.here or, for a read, to there (IBTA 9.7, 9.8).
+func (qp *queuePair) respond(from *queuePair, w *sendWork, n uint32) answer {
+	rc := qp.raw.QPBase.QPType == ibv.QPTRC
+	switch {
+	case !qp.receiving() || qp.raw.QPBase.QPType != from.raw.QPBase.QPType:
+		return answer{}
+	case qp.toward() != from.ctx.dev || qp.attr.DestQPNum != from.number():
+		return answer{}
+	case rc && (qp.recvPSN^from.sendPSN)&psnMask != 0:
+		return answer{}
+	case qp.attr.PathMTU != from.attr.PathMTU && n > 128<<min(qp.attr.PathMTU, from.attr.PathMTU):
+		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess) // packets are not as long as they should be (IBTA 9.7.4.1.6)
+	}
+	a := qp.execute(w, n)
+	if a.kind == acknowledged {
+		qp.recvPSN += from.packets(n)
+	}
+	return a
+}
+
+// execute does what a message asks for.
+func (qp *queuePair) execute(w *sendWork, n uint32) answer {
+	switch w.wr.Opcode {
+	case ibv.WRSend, ibv.WRSendWithImm, ibv.WRSendWithInv:
+		return qp.receive(w, n)
+	}
+	return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
+}
+
+// receive takes a message into a receive.
+func (qp *queuePair) receive(w *sendWork, n uint32) answer {
+	r := qp.receives.next()
+	if r == nil {
+		return answer{kind: notReady, delay: rnrTimeout(qp.attr.MinRNRTimer)}
+	}
+	wc := ibv.WC{Opcode: ibv.WCRecv, ByteLen: n}
+	status, told := qp.place(r.entries, n)
+	switch {
+	case status == ibv.WCLocLenErr && qp.raw.QPBase.QPType != ibv.QPTRC:
+		return answer{} // and the receive is there for the next message (IBTA 9.9.3, class D)
+	case status != ibv.WCSuccess:
+		qp.receives.complete(qp, &ibv.WC{Status: status}, false)
+		return qp.fails(told, status)
+	}
+	if w.wr.Opcode == ibv.WRSendWithImm {
+		wc.WCFlags |= ibv.WCWithImm
+		wc.SetImmData(w.wr.ImmData())
+	}
+	qp.receives.complete(qp, &wc, w.is(ibv.SendSolicited))
+	return answer{kind: acknowledged}
+}
+
+// place scatters n bytes from f.here over the entries of a receive. It says how the receive ended, and what the requester
+// learns if that is not well.
+func (qp *queuePair) place(entries []ibv.SGE, n uint32) (own, told ibv.WCStatus) {
+	entries, fits := firstBytes(entries, n)
+	if !fits {
+		return ibv.WCLocLenErr, ibv.WCRemInvReqErr
+	}
+	f := qp.ctx.f
+	if f.there, own = qp.pd.local(f.there[:0], entries, true); own != ibv.WCSuccess {
+		return own, ibv.WCRemOpErr
+	}
+	scatter(f.there, f.here)
+	return ibv.WCSuccess, ibv.WCSuccess
+}
+
+// firstBytes shortens entries to the first n bytes. What is behind is not looked at, as devices do not.
+func firstBytes(entries []ibv.SGE, n uint32) ([]ibv.SGE, bool) {
+	for i := range entries {
+		if n <= entries[i].Length {
+			entries[i].Length = n
+			return entries[:i+1], true
+		}
+		n -= entries[i].Length
+	}
+	return entries, n == 0
+}
+
+// fails moves the responder to ERR, and says what the requester learns. On UC that is nothing, and nothing happens but for
+// an error of the responder's own.
+func (qp *queuePair) fails(told, own ibv.WCStatus) answer {
+	if qp.raw.QPBase.QPType == ibv.QPTRC || own != ibv.WCSuccess {
+		qp.enter(ibv.QPSErr)
+	}
+	return answer{kind: refused, status: told}
+}
