@@ -21,17 +21,19 @@ type device struct {
 	ports  []*port
 
 	// The fabric's lock guards these.
-	queuePairs map[uint32]*queuePair
-	regions    map[uint32]*region // by key
-	domains    int32
-	nextQP     uint32
-	nextKey    uint32
-	handles    uint32
+	queuePairs         map[uint32]*queuePair
+	regions            map[uint32]*region // by key
+	groups             map[group][]*queuePair
+	domains            int32
+	handlesOfAddresses int32
+	nextQP             uint32
+	nextKey            uint32
+	handles            uint32
 }
 
 func newDevice(f *Fabric, name string, number int) *device {
 	d := &device{
-		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, regions: map[uint32]*region{},
+		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, regions: map[uint32]*region{}, groups: map[group][]*queuePair{},
 		nextQP: 17, nextKey: 0x100,
 	}
 	*(*uintptr)(unsafe.Pointer(&d.raw)) = mark // safe: what C has no use for is there

@@ -74,6 +74,12 @@ func (p *port) gid(index uint32) (ibv.GIDEntry, syscall.Errno) {
 	return p.gids[index], 0
 }
 
+// mac is the port's Ethernet address, which its link-local GID is made of.
+func (p *port) mac() []byte {
+	gid := p.gids[0].GID.Raw()
+	return []byte{gid[8] ^ 2, gid[9], gid[10], gid[13], gid[14], gid[15]}
+}
+
 // port is the port with a number, or nil.
 func (d *device) port(number uint32) *port {
 	if number == 0 || int(number) > len(d.ports) {

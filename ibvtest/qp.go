@@ -20,6 +20,7 @@ type queuePair struct {
 	attr   ibv.QPAttr
 	sendCQ *completionQueue
 	recvCQ *completionQueue
+	groups int // that it is attached to
 
 	transport
 }
@@ -122,6 +123,7 @@ func (qp *queuePair) opened() *context { return qp.ctx }
 
 func (qp *queuePair) end() {
 	qp.forget()
+	qp.leaveAll()
 	delete(qp.ctx.dev.queuePairs, qp.number())
 	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
 		if cq != nil {
@@ -137,6 +139,9 @@ func destroyQP(a ccall.Args) (uintptr, syscall.Errno) {
 	qp := of[queuePair](a[0])
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
+	if qp.groups > 0 {
+		return uintptr(syscall.EBUSY), 0
+	}
 	qp.end()
 	qp.ctx.f.drop(qp)
 	return 0, 0

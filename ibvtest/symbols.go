@@ -15,8 +15,8 @@ import (
 // symbol is a function that libibverbs exports, for objects of ours.
 type symbol func(a ccall.Args) (result uintptr, errno syscall.Errno)
 
-// symbols are those that begin with an object, by name. Each file adds its own in func init. What is not here, of an
-// object of ours, is ENOSYS.
+// symbols are those that begin with an object, by name. Each file adds its own in func init. What is not here
+// is in unsupported.
 var symbols = map[string]symbol{}
 
 // global are those that begin with no object, and say themselves whether the call is theirs.
@@ -36,6 +36,9 @@ func init() {
 		}
 		fn, is := symbols[function]
 		if !is {
+			fn = unsupported[function]
+		}
+		if fn == nil {
 			result, errno := failing(function, syscall.ENOSYS)
 			return result, errno, true
 		}
