@@ -61,6 +61,28 @@ var differences = []Difference{
 	{Property: ReadsChecked, Provider: "siw", Reason: "siw checks no access rights of what its peer reads (siw_qp_sq_proc_tx), which is a fault of its"},
 	{Property: EmptyReceives, Provider: "siw", Reason: "siw refuses receives without entries"},
 	{Property: ReceivesInReset, Provider: "siw", Reason: "siw takes receives in any state"},
+
+	{Property: Reregistration, Provider: "rxe", Reason: "rxe cannot change regions"},
+	{Property: Moderation, Provider: "rxe", Reason: "rxe has an event for each request, and holds none back"},
+	{Property: XRC, Provider: "rxe", Reason: "rxe has no XRC"},
+	{Property: FailedSendEvents, Provider: "rxe", Reason: "rxe forgets that a send that has failed is solicited"},
+	{Property: LastReceiveEvents, Provider: "rxe", Reason: "rxe does not tell when a queue pair takes no more of a shared queue's receives"},
+	{Property: WindowBounds, Provider: "rxe", Reason: "rxe compares what comes by a window with its region's bounds only"},
+	{Property: InvalidatedFlag, Provider: "rxe", Reason: "rxe passes the kernel's flag on, which is another one in C"},
+
+	{Property: ResizableCQs, Provider: "siw", Reason: "siw cannot resize completion queues"},
+	{Property: ResizableSRQs, Provider: "siw", Reason: "siw cannot resize shared receive queues"},
+	{Property: SRQAttributes, Provider: "siw", Reason: "siw's library cannot ask for them"},
+	{Property: Reregistration, Provider: "siw", Reason: "siw cannot change regions"},
+	{Property: Moderation, Provider: "siw", Reason: "siw has an event for each request, and holds none back"},
+	{Property: Windows1, Provider: "siw", Reason: "siw has no memory windows"},
+	{Property: Windows2, Provider: "siw", Reason: "siw has no memory windows"},
+	{Property: XRC, Provider: "siw", Reason: "siw has no XRC"},
+	{Property: SolicitedEvents, Provider: "siw", Reason: "siw forgets that a message was solicited"},
+	{Property: FailedSendEvents, Provider: "siw", Reason: "siw has no events of solicited completions"},
+	{Property: LastingRequests, Provider: "siw", Reason: "siw keeps the last request only"},
+	{Property: LastReceiveEvents, Provider: "siw", Reason: "siw does not tell when a queue pair takes no more of a shared queue's receives"},
+	{Property: OwnAddresses, Provider: "siw", Reason: "siw counts from the memory's address, whatever it is told"},
 }
 
 // Differences is all that is known of where providers differ from what scenarios expect

@@ -29,5 +29,6 @@ func Scenarios() []Scenario {
 		retries,
 		states,
 		lifetimes,
+		objects,
 	)
 }

@@ -1,0 +1,88 @@
+package conformance
+
+import (
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
+)
+
+// Objects that devices may do without, and what they may not be able to do with them.
+var (
+	ResizableCQs = &Property{Name: "completion queues that can be resized", lacks: func(t *T) string {
+		cq := t.CQ(1, rdma.CQOptions{NoChannel: true})
+		return missing(t, "a way to resize completion queues", func() error { return cq.Resize(1) })
+	}}
+	// Moderation is that events can wait for more completions.
+	Moderation = &Property{Name: "events that can be held back", lacks: lacksModeration}
+	SharedReceiveQueues = &Property{Name: "shared receive queues", lacks: func(t *T) string {
+		return missing(t, "shared receive queues", func() error { return andClose(t.PD().CreateSRQ(1, rdma.SRQOptions{})) })
+	}}
+	SRQAttributes = &Property{Name: "the attributes of shared receive queues", lacks: func(t *T) string {
+		srq, err := t.PD().CreateSRQ(1, rdma.SRQOptions{})
+		require.NoError(t, err)
+		return missing(t, "a way to ask for the attributes of shared receive queues", func() error {
+			_, err := srq.Query()
+			return err
+		})
+	}}
+	ResizableSRQs = &Property{Name: "shared receive queues that can be resized", lacks: func(t *T) string {
+		if t.Attr().DeviceCapFlags&ibv.DeviceSRQResize == 0 {
+			return "the device says that it cannot resize shared receive queues"
+		}
+		return ""
+	}}
+	Windows1       = &Property{Name: "memory windows of type 1", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType1) }}
+	Windows2       = &Property{Name: "memory windows of type 2", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType2) }}
+	Reregistration = &Property{Name: "regions that can be changed", lacks: func(t *T) string {
+		region := t.Region(8, 0)
+		return missing(t, "a way to change a memory region", func() error {
+			return region.Raw().Rereg(ibv.ReregMRChangeAccess, nil, nil, ibv.AccessLocalWrite)
+		})
+	}}
+	XRC = &Property{Name: "XRC", lacks: func(t *T) string {
+		return missing(t, "XRC domains", func() error {
+			xrcd, err := openXRCD(t)
+			return andClose(xrcd, err)
+		})
+	}}
+)
+
+func lacksWindows(t *T, typ ibv.MWType) string {
+	return missing(t, typ.String(), func() error { return andClose(t.PD().AllocWindow(typ)) })
+}
+
+// missing tries something, and says that there is nothing of the kind if that is the
+// error. Any other error is the scenario's to find.
+func missing(t *T, what string, try func() error) string {
+	if err := try(); unsupported(err) {
+		return "the device, its provider or libibverbs does not have " + what
+	}
+	return ""
+}
+
+// andClose closes what was made, if it was.
+func andClose[O interface{ Close() error }](made O, err error) error {
+	if err != nil {
+		return err
+	}
+	return made.Close()
+}
+
+// What devices do in their own way with them.
+var (
+	// SolicitedEvents is that a queue armed for solicited completions has an event of them.
+	SolicitedEvents = &Property{Name: "events of solicited completions"}
+	// FailedSendEvents is that a send that fails is as good as solicited.
+	FailedSendEvents = &Property{Name: "events of failed sends as of solicited completions"}
+	// LastingRequests is that a request for any completion outlasts one for solicited ones.
+	LastingRequests = &Property{Name: "requests for events that later ones do not narrow"}
+	// LastReceiveEvents is that a queue pair that has ended is done with its shared queue.
+	LastReceiveEvents = &Property{Name: "events of the last receive taken from a shared queue"}
+	// OwnAddresses is that a region counts from the address that the program gives it.
+	OwnAddresses = &Property{Name: "regions counted from addresses of their own"}
+	// WindowBounds is that a window opens no more of its region than it is bound to.
+	WindowBounds = &Property{Name: "windows that end where they were bound to end"}
+	// InvalidatedFlag is IBV_WC_WITH_INV in completions of messages that invalidate.
+	InvalidatedFlag = &Property{Name: "IBV_WC_WITH_INV of messages that invalidate"}
+)
