@@ -63,8 +63,8 @@ func (e *End) requireDatagram(wc *ibv.WC, from *End, offset, n int) {
 	require.Equal(e.t, from.Number(), wc.SrcQP)
 	require.Equal(e.t, e.Number(), wc.QPNum)
 	got := e.Slot(int(wc.WRID), udBuffer)[ibv.GRHLength:]
-	require.Equal(e.t, from.Memory.Bytes()[offset:offset+n], got[:n])
-	require.Equal(e.t, make([]byte, len(got)-n), got[n:], "behind the message")
+	e.t.Same(from.Memory.Bytes()[offset:offset+n], got[:n])
+	e.t.Same(make([]byte, len(got)-n), got[n:], "behind the message")
 }
 
 func datagram(t *T) {
@@ -133,7 +133,7 @@ func fullDatagram(t *T) {
 	a.datagram(ah, b.Number(), testQKey, 0, n)
 	wc := t.Done(b.RecvCQ, 1)[0]
 	require.EqualValues(t, ibv.GRHLength+n, wc.ByteLen)
-	require.Equal(t, a.Memory.Bytes()[:n], b.Memory.Bytes()[ibv.GRHLength:ibv.GRHLength+n])
+	t.Same(a.Memory.Bytes()[:n], b.Memory.Bytes()[ibv.GRHLength:ibv.GRHLength+n])
 }
 
 func wrongQKey(t *T) {

@@ -102,7 +102,7 @@ func doneBefore(t *T) {
 	wc := t.Poll(a.SendCQ, 1)[0] // which a failure has, signalled or not
 	require.EqualValues(t, n-1, wc.WRID)
 	require.Equal(t, ibv.WCRemAccessErr, wc.Status)
-	require.Equal(t, a.Memory.Bytes()[:(n-1)*size], b.Memory.Bytes()[:(n-1)*size])
+	t.Same(a.Memory.Bytes()[:(n-1)*size], b.Memory.Bytes()[:(n-1)*size])
 	t.Quiet(a.SendCQ)
 }
 
@@ -155,7 +155,7 @@ func resetRevives(t *T) {
 		clear(b.Slot(0, size))
 		a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, size))
 		require.Zero(t, t.Done(b.RecvCQ, 1)[0].WRID)
-		require.Equal(t, a.Slot(0, size), b.Slot(0, size))
+		t.Same(a.Slot(0, size), b.Slot(0, size))
 		t.Done(a.SendCQ, 1)
 		for _, e := range []*End{a, b} {
 			require.NoError(t, e.ToErr())

@@ -52,7 +52,7 @@ func closeOne(t *T) {
 	for _, wc := range t.Done(cq, 2) {
 		require.Contains(t, []uint32{c.Number(), d.Number()}, wc.QPNum)
 	}
-	require.Equal(t, c.Slot(0, 64), d.Slot(0, 64))
+	t.Same(c.Slot(0, 64), d.Slot(0, 64))
 	t.Quiet(cq)
 }
 
@@ -64,7 +64,7 @@ func nothingOld(t *T) {
 		a.Send(uint64(i), ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 64))
 		require.Zero(t, t.Done(b.RecvCQ, 1)[0].WRID)
 		require.EqualValues(t, i, t.Done(a.SendCQ, 1)[0].WRID)
-		require.Equal(t, a.Slot(0, 64), b.Slot(0, 64))
+		t.Same(a.Slot(0, 64), b.Slot(0, 64))
 		require.NoError(t, a.Close())
 		require.NoError(t, b.Close())
 	}

@@ -44,8 +44,8 @@ func sendsInOrder(typ ibv.QPType) func(t *T) {
 			require.EqualValues(t, size-i, wc.ByteLen)
 			require.Equal(t, b.Number(), wc.QPNum)
 			require.Zero(t, wc.WCFlags&ibv.WCWithImm)
-			require.Equal(t, a.Slot(i, size)[:size-i], b.Slot(i, size)[:size-i])
-			require.Equal(t, make([]byte, i), b.Slot(i, size)[size-i:], "behind the message")
+			t.Same(a.Slot(i, size)[:size-i], b.Slot(i, size)[:size-i])
+			t.Same(make([]byte, i), b.Slot(i, size)[size-i:], "behind the message")
 		}
 		for i, wc := range t.Done(a.SendCQ, n) {
 			require.Equal(t, uint64(100+i), wc.WRID)
@@ -77,7 +77,7 @@ func bothSend(t *T) {
 	for k, e := range ends {
 		for i, wc := range t.Done(e.RecvCQ, n) {
 			require.Equal(t, uint64(i), wc.WRID)
-			require.Equal(t, ends[1-k].Slot(n+i, size), e.Slot(i, size))
+			t.Same(ends[1-k].Slot(n+i, size), e.Slot(i, size))
 		}
 		t.Done(e.SendCQ, n)
 	}
@@ -99,7 +99,7 @@ func sendImmediate(typ ibv.QPType) func(t *T) {
 		require.Equal(t, ibv.WCRecv, wcs[0].Opcode)
 		require.NotZero(t, wcs[0].WCFlags&ibv.WCWithImm)
 		require.Equal(t, uint32(0x01020384), wcs[0].ImmData().Host())
-		require.Equal(t, a.Slot(0, size), b.Slot(0, size))
+		t.Same(a.Slot(0, size), b.Slot(0, size))
 		require.Zero(t, wcs[1].WCFlags&ibv.WCWithImm, "the next message has none")
 		t.Done(a.SendCQ, 2)
 	}
@@ -118,8 +118,8 @@ func manyPackets(typ ibv.QPType) func(t *T) {
 		wcs := t.Done(b.RecvCQ, 2)
 		require.EqualValues(t, size, wcs[0].ByteLen)
 		require.EqualValues(t, size-1, wcs[1].ByteLen)
-		require.Equal(t, a.Slot(0, size), b.Slot(0, size))
-		require.Equal(t, a.Slot(1, size)[:size-1], b.Slot(1, size)[:size-1])
+		t.Same(a.Slot(0, size), b.Slot(0, size))
+		t.Same(a.Slot(1, size)[:size-1], b.Slot(1, size)[:size-1])
 		require.Zero(t, b.Slot(1, size)[size-1], "behind the message")
 		t.Done(a.SendCQ, 2)
 	}
@@ -141,7 +141,7 @@ func gatherScatter(t *T) {
 	want[900] = sent[0]
 	copy(want[100:150], sent[1:])
 	copy(want[300:500], sent[51:])
-	require.Equal(t, want, b.Memory.Bytes())
+	t.Same(want, b.Memory.Bytes())
 	t.Done(a.SendCQ, 1)
 }
 
@@ -155,7 +155,7 @@ func emptyMessage(t *T) {
 	require.Zero(t, wc.ByteLen)
 	require.Equal(t, ibv.WCRecv, wc.Opcode)
 	require.Equal(t, uint64(5), t.Done(a.SendCQ, 1)[0].WRID)
-	require.Equal(t, before, b.Memory.Bytes())
+	t.Same(before, b.Memory.Bytes())
 }
 
 func emptyReceive(t *T) {
@@ -190,7 +190,7 @@ func inlineData(t *T) {
 		a.Post(sends)
 		clear(data)
 		require.Equal(t, uint64(i), t.Done(b.RecvCQ, 1)[0].WRID)
-		require.Equal(t, want, b.Slot(i, size))
+		t.Same(want, b.Slot(i, size))
 		require.Equal(t, uint64(3), t.Done(a.SendCQ, 1)[0].WRID)
 	}
 }
@@ -244,7 +244,7 @@ func aroundTheQueue(t *T) {
 		a.Post(sends)
 		for k, wc := range t.Done(b.RecvCQ, n) {
 			require.Equal(t, uint64(k), wc.WRID)
-			require.Equal(t, a.Slot(k, size), b.Slot(k, size))
+			t.Same(a.Slot(k, size), b.Slot(k, size))
 		}
 		for k, wc := range t.Done(a.SendCQ, n) {
 			require.Equal(t, uint64(10*i+k), wc.WRID)

@@ -132,7 +132,7 @@ func fullSends(t *T) {
 	for i, wc := range t.Done(a.SendCQ, accepted) {
 		require.EqualValues(t, i, wc.WRID)
 	}
-	require.Equal(t, a.Memory.Bytes()[:accepted*size], b.Memory.Bytes()[:accepted*size])
+	t.Same(a.Memory.Bytes()[:accepted*size], b.Memory.Bytes()[:accepted*size])
 	t.Quiet(b.RecvCQ)
 	more, err := a.PostSendRange(sends, accepted, accepted+1)
 	require.NoError(t, err)
@@ -160,7 +160,7 @@ func receiveInInit(t *T) {
 	Fill(a.Slot(0, 64), 1)
 	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 64))
 	require.Zero(t, t.Done(b.RecvCQ, 1)[0].WRID)
-	require.Equal(t, a.Slot(0, 64), b.Slot(0, 64))
+	t.Same(a.Slot(0, 64), b.Slot(0, 64))
 	t.Done(a.SendCQ, 1)
 }
 
@@ -202,5 +202,5 @@ func chainIsFree(t *T) {
 	for i, wc := range t.Done(a.SendCQ, n) {
 		require.EqualValues(t, i, wc.WRID)
 	}
-	require.Equal(t, a.Memory.Bytes()[:n*size], b.Memory.Bytes()[:n*size])
+	t.Same(a.Memory.Bytes()[:n*size], b.Memory.Bytes()[:n*size])
 }

@@ -193,8 +193,8 @@ func (m mistake) run(t *T) {
 		return
 	}
 	m.judge(t, a, b)
-	require.Equal(t, wasA, a.Memory.Bytes(), "of the sender")
-	require.Equal(t, wasB, b.Memory.Bytes(), "of the peer")
+	t.Same(wasA, a.Memory.Bytes(), "of the sender")
+	t.Same(wasB, b.Memory.Bytes(), "of the peer")
 }
 
 // judge looks at what the two ends say.

@@ -40,9 +40,9 @@ func write(typ ibv.QPType) func(t *T) {
 		all := b.Memory.Bytes()
 		// A completion of UC, and iWARP's, does not say that it is there.
 		t.Until(func() bool { return all[at+size-1] == a.Memory.Bytes()[size-1] }, "the last byte")
-		require.Equal(t, make([]byte, at), all[:at])
-		require.Equal(t, a.Slot(0, size), all[at:at+size])
-		require.Equal(t, make([]byte, len(all)-at-size), all[at+size:])
+		t.Same(make([]byte, at), all[:at])
+		t.Same(a.Slot(0, size), all[at:at+size])
+		t.Same(make([]byte, len(all)-at-size), all[at+size:])
 		t.Quiet(b.RecvCQ)
 	}
 }
@@ -55,9 +55,9 @@ func writeGathers(t *T) {
 	a.Send(8, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8)) // which comes behind it
 	t.Done(b.RecvCQ, 1)
 	from, to := a.Memory.Bytes(), b.Memory.Bytes()
-	require.Equal(t, from[5000:5100], to[100:200])
-	require.Equal(t, from[:1], to[200:201])
-	require.Equal(t, from[77:276], to[201:400])
+	t.Same(from[5000:5100], to[100:200])
+	t.Same(from[:1], to[200:201])
+	t.Same(from[77:276], to[201:400])
 	require.Zero(t, to[99])
 	require.Zero(t, to[400])
 	t.Done(a.SendCQ, 1)
@@ -82,8 +82,8 @@ func writeImmediate(t *T) {
 	require.NotZero(t, wc.WCFlags&ibv.WCWithImm)
 	require.Equal(t, uint32(0xf0000001), wc.ImmData().Host())
 	require.EqualValues(t, size, wc.ByteLen, "what was written")
-	require.Equal(t, make([]byte, 1000), b.Memory.Bytes()[:1000])
-	require.Equal(t, a.Slot(0, size), b.Memory.Bytes()[1000:1000+size])
+	t.Same(make([]byte, 1000), b.Memory.Bytes()[:1000])
+	t.Same(a.Slot(0, size), b.Memory.Bytes()[1000:1000+size])
 	require.Equal(t, ibv.WCRDMAWrite, t.Done(a.SendCQ, 1)[0].Opcode)
 }
 
@@ -98,7 +98,7 @@ func writeThenSend(t *T) {
 	a.Send(3, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
 	t.Done(b.RecvCQ, 1)
 	for i := range 3 {
-		require.Equal(t, a.Slot(0, size), b.Slot(1+i, size))
+		t.Same(a.Slot(0, size), b.Slot(1+i, size))
 	}
 	require.Equal(t, uint64(3), t.Done(a.SendCQ, 1)[0].WRID)
 }
@@ -113,9 +113,9 @@ func read(t *T) {
 	require.Equal(t, uint64(11), wc.WRID)
 	require.EqualValues(t, size, wc.ByteLen)
 	got := a.Memory.Bytes()
-	require.Equal(t, b.Memory.Bytes()[1234:1234+size], got[17:17+size])
-	require.Equal(t, make([]byte, 17), got[:17])
-	require.Equal(t, make([]byte, len(got)-17-size), got[17+size:])
+	t.Same(b.Memory.Bytes()[1234:1234+size], got[17:17+size])
+	t.Same(make([]byte, 17), got[:17])
+	t.Same(make([]byte, len(got)-17-size), got[17+size:])
 	t.Quiet(b.RecvCQ)
 }
 
@@ -126,9 +126,9 @@ func readScatters(t *T) {
 	a.RDMA(11, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(0, 1600), a.Memory.SGE(5000, 100), a.Memory.SGE(0, 1400), a.Memory.SGE(3000, 100))
 	require.EqualValues(t, 1600, t.Done(a.SendCQ, 1)[0].ByteLen)
 	got, from := a.Memory.Bytes(), b.Memory.Bytes()
-	require.Equal(t, from[:100], got[5000:5100])
-	require.Equal(t, from[100:1500], got[:1400])
-	require.Equal(t, from[1500:1600], got[3000:3100])
+	t.Same(from[:100], got[5000:5100])
+	t.Same(from[100:1500], got[:1400])
+	t.Same(from[1500:1600], got[3000:3100])
 	require.Zero(t, got[1400])
 }
 
@@ -138,7 +138,7 @@ func readManyPackets(t *T) {
 	Fill(b.Memory.Bytes(), 2)
 	a.RDMA(11, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(0, size), a.Memory.SGE(0, size))
 	require.EqualValues(t, size, t.Done(a.SendCQ, 1)[0].ByteLen)
-	require.Equal(t, b.Memory.Bytes(), a.Memory.Bytes())
+	t.Same(b.Memory.Bytes(), a.Memory.Bytes())
 }
 
 func manyReads(t *T) {
@@ -154,7 +154,7 @@ func manyReads(t *T) {
 	for i, wc := range t.Done(a.SendCQ, n) {
 		require.Equal(t, uint64(i), wc.WRID)
 	}
-	require.Equal(t, b.Memory.Bytes()[:n*size], a.Memory.Bytes()[:n*size])
+	t.Same(b.Memory.Bytes()[:n*size], a.Memory.Bytes()[:n*size])
 }
 
 func fence(t *T) {
@@ -168,7 +168,7 @@ func fence(t *T) {
 	require.NoError(t, sends.Set(1, 1, ibv.WRSend, ibv.SendSignaled|ibv.SendFence, a.Memory.SGE(0, size))) // what was read
 	a.Post(sends)
 	t.Done(b.RecvCQ, 1)
-	require.Equal(t, b.Slot(1, size), b.Slot(0, size))
+	t.Same(b.Slot(1, size), b.Slot(0, size))
 	require.Equal(t, uint64(1), t.Done(a.SendCQ, 1)[0].WRID)
 }
 
@@ -183,8 +183,8 @@ func emptyOperations(t *T) {
 		a.RDMA(uint64(opcode), opcode, ibv.SendSignaled, to)
 		require.Equal(t, uint64(opcode), t.Done(a.SendCQ, 1)[0].WRID)
 	}
-	require.Equal(t, atA, a.Memory.Bytes())
-	require.Equal(t, atB, b.Memory.Bytes())
+	t.Same(atA, a.Memory.Bytes())
+	t.Same(atB, b.Memory.Bytes())
 }
 
 // atomic does an atomic operation on 8 bytes at an offset of the peer's memory, and
@@ -212,8 +212,8 @@ func fetchAdd(t *T) {
 		want += 4
 		require.Equal(t, want, binary.NativeEndian.Uint64(at))
 	}
-	require.Equal(t, make([]byte, 128), b.Memory.Bytes()[:128])
-	require.Equal(t, make([]byte, 64), at[8:72])
+	t.Same(make([]byte, 128), b.Memory.Bytes()[:128])
+	t.Same(make([]byte, 64), at[8:72])
 }
 
 func compareSwap(t *T) {
@@ -244,5 +244,5 @@ func atomicUnaligned(t *T) {
 	} else {
 		require.Equal(t, ibv.WCRemInvReqErr, t.Poll(a.SendCQ, 1)[0].Status)
 	}
-	require.Equal(t, make([]byte, b.Memory.Len()), b.Memory.Bytes())
+	t.Same(make([]byte, b.Memory.Len()), b.Memory.Bytes())
 }

@@ -90,7 +90,7 @@ func rnrOrder(t *T) {
 	for i, wc := range t.Done(b.RecvCQ, n-2) {
 		require.EqualValues(t, 2+i, wc.WRID)
 	}
-	require.Equal(t, a.Memory.Bytes()[:n*size], b.Memory.Bytes()[:n*size])
+	t.Same(a.Memory.Bytes()[:n*size], b.Memory.Bytes()[:n*size])
 	for i, wc := range t.Done(a.SendCQ, n) {
 		require.EqualValues(t, i, wc.WRID)
 	}

@@ -1,7 +1,9 @@
 package conformance
 
 import (
+	"bytes"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -134,6 +136,21 @@ func (t *T) Quiet(cq *rdma.CQ) {
 		require.NoError(t, err)
 		require.Empty(t, wcs[:n], "completions that nobody expects")
 	}
+}
+
+// Same requires that bytes are as they should be, and says where they are not.
+func (t *T) Same(want, got []byte, what ...any) {
+	if bytes.Equal(want, got) {
+		return
+	}
+	n := min(len(want), len(got))
+	at := 0
+	for at < n && want[at] == got[at] {
+		at++
+	}
+	// What follows is what a reader needs.
+	require.Equal(t, want[at:min(at+16, len(want))], got[at:min(at+16, len(got))],
+		append([]any{"from byte %d on, of %d and %d. " + strings.Repeat("%v ", len(what)), at, len(want), len(got)}, what...)...)
 }
 
 // Until asks until it is so, or the scenario has taken too long.
