@@ -31,6 +31,7 @@ type Fabric struct {
 
 	// The memory at the two ends of the message that is being carried out.
 	here, there []piece
+	number      uint64 // what an atomic operation carries
 
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64

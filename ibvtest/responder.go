@@ -52,6 +52,12 @@ func (qp *queuePair) execute(w *sendWork, n uint32) answer {
 	switch w.wr.Opcode {
 	case ibv.WRSend, ibv.WRSendWithImm, ibv.WRSendWithInv:
 		return qp.receive(w, n)
+	case ibv.WRRDMAWrite, ibv.WRRDMAWriteWithImm:
+		return qp.write(w, n)
+	case ibv.WRRDMARead:
+		return qp.read(w, n)
+	case ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
+		return qp.atomic(w)
 	}
 	return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
 }
@@ -60,7 +66,7 @@ func (qp *queuePair) execute(w *sendWork, n uint32) answer {
 func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 	r := qp.receives.next()
 	if r == nil {
-		return answer{kind: notReady, delay: rnrTimeout(qp.attr.MinRNRTimer)}
+		return qp.notReadyNow()
 	}
 	wc := ibv.WC{Opcode: ibv.WCRecv, ByteLen: n}
 	status, told := qp.place(r.entries, n)
@@ -71,12 +77,25 @@ func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 		qp.receives.complete(qp, &ibv.WC{Status: status}, false)
 		return qp.fails(told, status)
 	}
-	if w.wr.Opcode == ibv.WRSendWithImm {
+	switch w.wr.Opcode {
+	case ibv.WRSendWithImm:
 		wc.WCFlags |= ibv.WCWithImm
 		wc.SetImmData(w.wr.ImmData())
+	case ibv.WRSendWithInv:
+		if !qp.invalidate(w.wr.InvalidateRKey()) {
+			qp.receives.complete(qp, &ibv.WC{Status: ibv.WCRemInvReqErr}, false)
+			return qp.fails(ibv.WCRemAccessErr, ibv.WCRemInvReqErr)
+		}
+		wc.WCFlags |= ibv.WCWithInv
+		wc.SetInvalidatedRKey(w.wr.InvalidateRKey())
 	}
 	qp.receives.complete(qp, &wc, w.is(ibv.SendSolicited))
 	return answer{kind: acknowledged}
+}
+
+// notReadyNow is the answer where a receive is missing.
+func (qp *queuePair) notReadyNow() answer {
+	return answer{kind: notReady, delay: rnrTimeout(qp.attr.MinRNRTimer)}
 }
 
 // place scatters n bytes from f.here over the entries of a receive. It says how the receive ended, and what the requester

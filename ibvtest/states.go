@@ -10,13 +10,14 @@ type transport struct {
 	own      recvQueue
 	receives *recvQueue // its own, or a shared one
 
-	now    ibv.QPState // what C's struct says is older: it changes when programs ask
-	remote *port       // where a connection's path leads to, or nil
+	now ibv.QPState // what C's struct says is older: it changes when programs ask
+	far *port       // where a connection's path leads to, or nil
 
 	// sendPSN and recvPSN are the numbers that the next packets have.
 	sendPSN, recvPSN uint32
 
-	// The message on its way, if it waits for something.
+	// The message that is begun, and not ended, if it waits for something.
+	begun             bool
 	waits             bool
 	timer             *timer
 	retries, notReady int // how often it was sent again
@@ -42,7 +43,7 @@ func (qp *queuePair) enter(state ibv.QPState) {
 	case ibv.QPSReset:
 		qp.forget()
 	case ibv.QPSRTR:
-		qp.recvPSN, qp.remote = qp.attr.RQPSN, qp.ctx.f.reach(&qp.attr.AHAttr)
+		qp.recvPSN, qp.far = qp.attr.RQPSN, qp.ctx.dev.at(&qp.attr.AHAttr)
 	case ibv.QPSRTS:
 		if from == ibv.QPSRTR {
 			qp.sendPSN = qp.attr.SQPSN
@@ -64,13 +65,13 @@ func (qp *queuePair) forget() {
 	qp.sends.clear()
 	qp.sends.silent = 0
 	qp.own.clear()
-	qp.remote = nil
+	qp.far = nil
 }
 
 // calm ends the wait for anything.
 func (qp *queuePair) calm() {
 	qp.ctx.f.stop(qp.timer)
-	qp.timer, qp.waits, qp.retries, qp.notReady = nil, false, 0, 0
+	qp.timer, qp.begun, qp.waits, qp.retries, qp.notReady = nil, false, false, 0, 0
 }
 
 // receiving reports whether the queue pair answers messages.
@@ -82,27 +83,8 @@ func (qp *queuePair) receiving() bool {
 	return false
 }
 
-// reach is the port that a path leads to, or nil: by its GID, and on InfiniBand by its LID, with which a GID has to agree.
-func (f *Fabric) reach(path *ibv.AHAttr) *port {
-	for _, d := range f.devices {
-		for _, p := range d.ports {
-			if f.infiniband && p.attr.LID != path.DLID {
-				continue
-			}
-			if f.infiniband && path.IsGlobal == 0 || p.has(&path.GRH.DGID) {
-				return p
-			}
-		}
-	}
-	return nil
-}
+// draining reports whether the queue pair is on its way to be drained: a message is still to be answered.
+func (qp *queuePair) draining() bool { return qp.now == ibv.QPSSQD && qp.begun }
 
-// has reports whether a GID is the port's.
-func (p *port) has(gid *ibv.GID) bool {
-	for i := range p.gids {
-		if p.gids[i].GID == *gid {
-			return true
-		}
-	}
-	return false
-}
+// drained tells of a send queue that is.
+func (qp *queuePair) drained() {}

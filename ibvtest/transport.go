@@ -18,6 +18,10 @@ func (qp *queuePair) run() {
 		for !qp.waits && qp.now == ibv.QPSRTS && qp.sends.waiting() > 0 {
 			qp.begin()
 		}
+	case ibv.QPSSQD:
+		for qp.begun && !qp.waits {
+			qp.begin() // it is sent again
+		}
 	case ibv.QPSErr, ibv.QPSSQE:
 		if !qp.ctx.f.provider.Stays {
 			qp.flushSends()
@@ -27,28 +31,53 @@ func (qp *queuePair) run() {
 
 // begin carries out the next work request, or sends it on its way.
 func (qp *queuePair) begin() {
+	qp.begun = true
 	w := qp.sends.next()
-	switch w.wr.Opcode {
-	case ibv.WRLocalInv, ibv.WRBindMW:
-		qp.finish(ibv.WCLocQPOpErr, 0)
-		return
-	}
-	n := w.length()
-	if n > maxMessage {
-		qp.finish(ibv.WCLocLenErr, 0)
-		return
-	}
-	if status := qp.gather(w); status != ibv.WCSuccess {
+	n, status := qp.prepare(w)
+	switch {
+	case status != ibv.WCSuccess:
 		qp.finish(status, 0)
+		return
+	case w.wr.Opcode == ibv.WRLocalInv || w.wr.Opcode == ibv.WRBindMW:
+		qp.finish(ibv.WCSuccess, 0)
 		return
 	}
 	m := qp.ctx.f.underWay(qp.ctx.dev, qp.toward(), qp.number(), qp.attr.DestQPNum, false, int(n))
 	if m.delay > 0 {
 		lost := m.lost // a closure that had m would have it on the heap each time
-		qp.wait(m.delay, func() { qp.arriveLate(uint32(n), lost) })
+		qp.wait(m.delay, func() { qp.arriveLate(n, lost) })
 		return
 	}
-	qp.arrive(uint32(n), m.lost)
+	qp.arrive(n, m.lost)
+}
+
+// prepare is what the requester does by itself: it finds the memory, or carries out what needs no peer. It says how many
+// bytes the message has.
+func (qp *queuePair) prepare(w *sendWork) (uint32, ibv.WCStatus) {
+	switch w.wr.Opcode {
+	case ibv.WRBindMW:
+		return 0, qp.bind(&w.wr)
+	case ibv.WRLocalInv:
+		if !qp.invalidate(w.wr.InvalidateRKey()) {
+			return 0, ibv.WCLocQPOpErr
+		}
+		return 0, ibv.WCSuccess
+	case ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
+		var fits bool
+		if w.entries, fits = firstBytes(w.entries, atomicLength); !fits {
+			return 0, ibv.WCLocLenErr
+		}
+		fallthrough
+	case ibv.WRRDMARead:
+		if qp.attr.MaxRdAtomic == 0 {
+			return 0, ibv.WCLocQPOpErr // it could never be sent
+		}
+	}
+	n := w.length()
+	if n > maxMessage {
+		return 0, ibv.WCLocLenErr
+	}
+	return uint32(n), qp.gather(w)
 }
 
 // arriveLate is arrive for a message that had a delay.
@@ -72,10 +101,6 @@ func (qp *queuePair) wait(d time.Duration, do func()) {
 
 // length is how many bytes the work request is about.
 func (w *sendWork) length() (n uint64) {
-	switch w.wr.Opcode {
-	case ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
-		return 8
-	}
 	n = uint64(len(w.inline))
 	for i := range w.entries {
 		n += uint64(w.entries[i].Length)
@@ -147,10 +172,11 @@ const forEver = 7
 
 // finish completes the work request that was carried out.
 func (qp *queuePair) finish(status ibv.WCStatus, n uint32) {
-	qp.retries, qp.notReady = 0, 0
+	qp.begun, qp.retries, qp.notReady = false, 0, 0
 	qp.sends.complete(qp, status, n)
 	switch {
 	case status == ibv.WCSuccess:
+		qp.drained()
 	case qp.raw.QPBase.QPType == ibv.QPTRC:
 		qp.enter(ibv.QPSErr)
 	default:
@@ -166,16 +192,16 @@ func (qp *queuePair) packets(n uint32) uint32 {
 
 // peer is the queue pair at the other end of a connection, or nil.
 func (qp *queuePair) peer() *queuePair {
-	if qp.remote == nil {
+	if qp.far == nil {
 		return nil
 	}
-	return qp.remote.dev.queuePairs[qp.attr.DestQPNum]
+	return qp.far.dev.queuePairs[qp.attr.DestQPNum]
 }
 
 // toward is the device at the other end, or nil.
 func (qp *queuePair) toward() *device {
-	if qp.remote == nil {
+	if qp.far == nil {
 		return nil
 	}
-	return qp.remote.dev
+	return qp.far.dev
 }

@@ -1,0 +1,91 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"unsafe"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// write has a peer write to memory of the responder's (IBTA 9.4.3). One with immediate data takes a receive, whose memory
+// is not used.
+func (qp *queuePair) write(w *sendWork, n uint32) answer {
+	immediate := w.wr.Opcode == ibv.WRRDMAWriteWithImm
+	if immediate && qp.receives.next() == nil {
+		return qp.notReadyNow()
+	}
+	to := w.wr.WR.RDMA()
+	memory, _, status := qp.remote(to.RemoteAddr, to.RKey, n, ibv.AccessRemoteWrite)
+	if status != ibv.WCSuccess {
+		return qp.fails(status, ibv.WCSuccess)
+	}
+	f := qp.ctx.f
+	f.there = append(f.there[:0], memory)
+	scatter(f.there, f.here)
+	if immediate {
+		wc := ibv.WC{Opcode: ibv.WCRecvRDMAWithImm, ByteLen: n, WCFlags: ibv.WCWithImm}
+		wc.SetImmData(w.wr.ImmData())
+		qp.receives.complete(qp, &wc, w.is(ibv.SendSolicited))
+	}
+	return answer{kind: acknowledged}
+}
+
+// read has a peer read memory of the responder's (IBTA 9.4.4).
+func (qp *queuePair) read(w *sendWork, n uint32) answer {
+	if qp.attr.MaxDestRdAtomic == 0 {
+		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
+	}
+	from := w.wr.WR.RDMA()
+	memory, _, status := qp.remote(from.RemoteAddr, from.RKey, n, ibv.AccessRemoteRead)
+	if status != ibv.WCSuccess {
+		return qp.fails(status, ibv.WCSuccess)
+	}
+	f := qp.ctx.f
+	f.there = append(f.there[:0], memory)
+	scatter(f.here, f.there)
+	return answer{kind: acknowledged}
+}
+
+// atomic has a peer change 8 bytes of the responder's memory, and learn what was there (IBTA 9.4.5). They are a number as
+// the machine has them.
+func (qp *queuePair) atomic(w *sendWork) answer {
+	to := w.wr.WR.Atomic()
+	if qp.attr.MaxDestRdAtomic == 0 || to.RemoteAddr%atomicLength != 0 {
+		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
+	}
+	memory, _, status := qp.remote(to.RemoteAddr, to.RKey, atomicLength, ibv.AccessRemoteAtomic)
+	if status != ibv.WCSuccess {
+		return qp.fails(status, ibv.WCSuccess)
+	}
+	f := qp.ctx.f
+	before := uint64Of(memory)
+	after := before + to.CompareAdd
+	if w.wr.Opcode == ibv.WRAtomicCmpAndSwp {
+		if after = before; before == to.CompareAdd {
+			after = to.Swap
+		}
+	}
+	f.number = before
+	f.there = append(f.there[:0], bytesOf(&f.number))
+	scatter(f.here, f.there)
+	f.number = after
+	f.here, f.there = append(f.here[:0], bytesOf(&f.number)), append(f.there[:0], memory)
+	scatter(f.there, f.here)
+	return answer{kind: acknowledged}
+}
+
+// atomicLength is how many bytes an atomic operation is about.
+const atomicLength = 8
+
+// bytesOf is a number as memory has it.
+func bytesOf(n *uint64) piece {
+	// Safe: it is as large.
+	return unsafe.Slice((*byte)(unsafe.Pointer(n)), atomicLength)
+}
+
+// uint64Of is the number that memory has.
+func uint64Of(p piece) (n uint64) {
+	copy(bytesOf(&n), p)
+	return n
+}
