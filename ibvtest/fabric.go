@@ -32,6 +32,9 @@ type Fabric struct {
 	// The memory at the two ends of the message that is being carried out.
 	here, there []piece
 	number      uint64 // what an atomic operation carries
+	// A datagram, with what is in front of it.
+	datagram []piece
+	header   [ibv.GRHLength]byte
 
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64

@@ -13,7 +13,8 @@ import (
 type sendWork struct {
 	wr      ibv.SendWR // a copy, whose Next and SGList nobody follows
 	entries []ibv.SGE
-	inline  []byte // what was copied at the post
+	inline  []byte     // what was copied at the post
+	way     ibv.AHAttr // of UD: the address handle may be gone when a datagram is
 }
 
 // is reports whether the work request has a flag.
@@ -57,6 +58,9 @@ func (qp *queuePair) take(wr *ibv.SendWR) {
 	w.wr = *wr
 	w.wr.Next, w.wr.SGList = nil, nil
 	w.entries, w.inline = w.entries[:0], w.inline[:0]
+	if qp.raw.QPBase.QPType == ibv.QPTUD {
+		w.way = of[addressHandle](uintptr(wr.WR.UD().AH)).way
+	}
 	if !w.is(ibv.SendInline) {
 		w.entries = append(w.entries, wr.SGEs()...)
 		return
@@ -76,6 +80,8 @@ func (qp *queuePair) refusesSend(wr *ibv.SendWR) (Refusal, bool) {
 	case badEntries(p, wr.NumSGE, wr.SGList, qp.init.Cap.MaxSendSGE):
 		return p.TooLong.because(syscall.EINVAL), true
 	case wr.Opcode > 31 || operations[qp.raw.QPBase.QPType]>>wr.Opcode&1 == 0 || qp.badInline(wr):
+		return Refusal{Errno: syscall.EINVAL}, true
+	case qp.raw.QPBase.QPType == ibv.QPTUD && wr.WR.UD().AH == 0:
 		return Refusal{Errno: syscall.EINVAL}, true
 	case qp.sends.full() || p.Depth > 0 && qp.sends.taken >= uint32(p.Depth):
 		return p.Full.because(syscall.ENOMEM), true

@@ -31,8 +31,12 @@ func (qp *queuePair) run() {
 
 // begin carries out the next work request, or sends it on its way.
 func (qp *queuePair) begin() {
-	qp.begun = true
 	w := qp.sends.next()
+	if qp.raw.QPBase.QPType == ibv.QPTUD {
+		qp.beginDatagram(w)
+		return
+	}
+	qp.begun = true
 	n, status := qp.prepare(w)
 	switch {
 	case status != ibv.WCSuccess:
