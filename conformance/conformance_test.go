@@ -10,7 +10,7 @@ import (
 )
 
 var (
-	device   = flag.String("device", "", "the device to hold to the scenarios; ibvtest makes one in the process")
+	devices  = flag.String("device", "", "the devices to hold to the scenarios, with commas between them; ibvtest is one in the process")
 	patience = flag.Duration("patience", 0, "how long a scenario may take")
 )
 
@@ -20,22 +20,28 @@ var newDevice = func(t *testing.T) string {
 	return ""
 }
 
-// The device passes every scenario, or may do without.
+// Each device passes every scenario, or may do without.
 func TestDevice(t *testing.T) {
-	if *device == "" {
+	if *devices == "" {
 		t.Skip("pass -device NAME: go test ./conformance -device rxe0")
 	}
-	name := *device
-	if name == inProcess {
-		name = newDevice(t)
+	for _, name := range strings.Split(*devices, ",") {
+		t.Run(name, func(t *testing.T) {
+			if name == inProcess {
+				name = newDevice(t)
+			}
+			pass(t, name)
+		})
 	}
-	whole := Report{Device: name}
+}
+
+func pass(t *testing.T, device string) {
+	report, err := start(device)
+	require.NoError(t, err)
 	for _, s := range Scenarios() {
 		t.Run(strings.ReplaceAll(s.Group+"/"+s.Name, " ", "_"), func(t *testing.T) {
-			report, err := Run(name, Options{Patience: *patience, Select: func(other Scenario) bool { return other.String() == s.String() }})
-			require.NoError(t, err)
-			result := report.Results[0]
-			whole.Provider, whole.Results = report.Provider, append(whole.Results, result)
+			result := s.run(device, Options{Patience: *patience})
+			report.Results = append(report.Results, result)
 			switch t.Logf("%v in %v", result.Status, result.Took); result.Status {
 			case Failed:
 				t.Error(result.Reason)
@@ -45,7 +51,7 @@ func TestDevice(t *testing.T) {
 		})
 	}
 	// The table is the outcome, also when all is well.
-	os.Stdout.WriteString(whole.String())
+	os.Stdout.WriteString(report.String())
 }
 
 // The table names each scenario once, with its basis.

@@ -61,13 +61,9 @@ func (opts Options) patience() time.Duration {
 // Run runs the scenarios on a device, one after the other. The error says that the
 // device cannot be opened; what fails is in the report.
 func Run(device string, opts Options) (Report, error) {
-	dev, err := rdma.Open(device, rdma.DeviceOptions{})
+	r, err := start(device)
 	if err != nil {
-		return Report{}, fmt.Errorf("conformance: %w", err)
-	}
-	r := Report{Device: dev.Name(), Provider: providerOf(dev)}
-	if err := dev.CloseAll(); err != nil {
-		return r, fmt.Errorf("conformance: %w", err)
+		return r, err
 	}
 	for _, s := range Scenarios() {
 		if opts.Select != nil && !opts.Select(s) {
@@ -78,6 +74,19 @@ func Run(device string, opts Options) (Report, error) {
 		if opts.Each != nil {
 			opts.Each(result)
 		}
+	}
+	return r, nil
+}
+
+// start is the report about a device before anything has run.
+func start(device string) (Report, error) {
+	dev, err := rdma.Open(device, rdma.DeviceOptions{})
+	if err != nil {
+		return Report{}, fmt.Errorf("conformance: %w", err)
+	}
+	r := Report{Device: dev.Name(), Provider: providerOf(dev)}
+	if err := dev.CloseAll(); err != nil {
+		return r, fmt.Errorf("conformance: %w", err)
 	}
 	return r, nil
 }

@@ -46,16 +46,26 @@ func (t *T) PD() *rdma.PD {
 
 // GID is where the device sends from.
 func (t *T) GID() ibv.GIDEntry {
-	gid, err := t.dev.ChooseGID(rdma.GIDChoice{})
-	require.NoError(t, err)
-	return gid
+	t.findPort()
+	return t.gid
 }
 
 // Port is the port of GID.
 func (t *T) Port() ibv.PortAttr {
-	port, err := t.dev.Port(t.GID().PortNum)
+	t.findPort()
+	return t.port
+}
+
+// findPort asks once: it takes its time.
+func (t *T) findPort() {
+	if t.gid.PortNum != 0 {
+		return
+	}
+	gid, err := t.dev.ChooseGID(rdma.GIDChoice{})
 	require.NoError(t, err)
-	return port
+	port, err := t.dev.Port(gid.PortNum)
+	require.NoError(t, err)
+	t.gid, t.port = gid, port
 }
 
 // CQ is a completion queue.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -29,6 +30,8 @@ type T struct {
 	provider Provider
 	dev      *rdma.Device
 	pd       *rdma.PD
+	gid      ibv.GIDEntry
+	port     ibv.PortAttr
 }
 
 // Name is the scenario's.
