@@ -26,6 +26,7 @@ type device struct {
 	groups             map[group][]*queuePair
 	domains            int32
 	handlesOfAddresses int32
+	sharedQueues       int32
 	nextQP             uint32
 	nextKey            uint32
 	handles            uint32

@@ -20,7 +20,9 @@ type queuePair struct {
 	attr   ibv.QPAttr
 	sendCQ *completionQueue
 	recvCQ *completionQueue
-	groups int // that it is attached to
+	srq    *sharedQueue // or nil
+	groups int          // that it is attached to
+	batch  *batch       // of an extended one
 
 	transport
 }
@@ -68,6 +70,8 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 		qp.pd, raw.PD = qp.in.itself(), attr.PD
 	}
 	if attr.SRQ != nil {
+		qp.srq = of[sharedQueue](address(attr.SRQ))
+		qp.srq.uses++
 		attr.Cap.MaxRecvWR, attr.Cap.MaxRecvSGE = 0, 0
 	}
 	// Safe: the objects are of ours, and C's two structs begin alike.
@@ -79,7 +83,14 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 		}
 	}
 	raw.Handle, raw.QPNum = c.dev.handle(), c.dev.qpNumber()
-	qp.setUp(nil)
+	if qp.srq != nil {
+		qp.setUp(&qp.srq.queue)
+	} else {
+		qp.setUp(nil)
+	}
+	if attr.CompMask&ibv.QPInitAttrSendOpsFlags != 0 {
+		qp.extend(ibv.QPCreateSendOpsFlags(attr.SendOpsFlags))
+	}
 	c.dev.queuePairs[raw.QPNum] = qp
 	c.f.keep(qp)
 	return qp, 0
@@ -87,10 +98,11 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 
 // refusesQP is why the device makes no such queue pair, or 0.
 func (d *device) refusesQP(attr *ibv.QPInitAttrEx) syscall.Errno {
-	const has = ibv.QPInitAttrPD
+	const has = ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags | ibv.QPInitAttrSendOpsFlags
 	above := func(n uint32, limit int32) bool { return int64(n) > int64(limit) }
 	switch limits := &d.attr; {
-	case attr.CompMask&^has != 0:
+	case attr.CompMask&^has != 0, attr.CompMask&ibv.QPInitAttrCreateFlags != 0 && attr.CreateFlags != 0,
+		attr.CompMask&ibv.QPInitAttrSendOpsFlags != 0 && attr.SendOpsFlags&^uint64(extendedOperations[attr.QPType]) != 0:
 		return syscall.EOPNOTSUPP
 	case attr.CompMask&ibv.QPInitAttrPD == 0 || attr.SendCQ == nil || attr.RecvCQ == nil:
 		return syscall.EINVAL
@@ -132,6 +144,9 @@ func (qp *queuePair) end() {
 	}
 	if qp.in != nil {
 		qp.in.uses--
+	}
+	if qp.srq != nil {
+		qp.srq.uses--
 	}
 }
 

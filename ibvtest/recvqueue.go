@@ -19,6 +19,7 @@ type recvWork struct {
 type recvQueue struct {
 	workQueue[recvWork]
 	maxSGE uint32
+	shared *sharedQueue // which it is the queue of, or nil
 }
 
 // post posts a list. number is the queue pair's, or 0.
@@ -100,6 +101,9 @@ func (qp *queuePair) refusesReceives() (Refusal, bool) {
 func (q *recvQueue) complete(qp *queuePair, wc *ibv.WC, solicited bool) {
 	wc.WRID, wc.QPNum = q.next().id, qp.number()
 	q.done()
+	if q.shared != nil {
+		q.shared.taken()
+	}
 	qp.recvCQ.push(completion{wc: *wc, solicited: solicited || wc.Status != ibv.WCSuccess, slots: &q.slots, free: 1, life: q.life})
 }
 
