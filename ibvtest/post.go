@@ -9,21 +9,21 @@ import (
 	"github.com/goverbs/goverbs/internal/ccall"
 )
 
-// postFunc is one of posts.
-type postFunc = func(list unsafe.Pointer) (result, errno int32, bad uintptr)
-
 // servePost serves a post to an object.
-func servePost(name string, of func(object unsafe.Pointer) postFunc) uintptr {
+func servePost[T any](name string, post func(object *T, list unsafe.Pointer) (result, errno int32, bad uintptr)) uintptr {
 	return ccall.Serve(ccall.Served{
-		Name:     name,
-		Post:     func(object, list unsafe.Pointer) (int32, int32, uintptr) { return of(object)(list) },
-		BindPost: func(object unsafe.Pointer) func(unsafe.Pointer) (int32, int32, uintptr) { return of(object) },
+		Name: name,
+		Post: func(object, list unsafe.Pointer) (int32, int32, uintptr) { return post(ofPointer[T](object), list) },
+		BindPost: func(object unsafe.Pointer) func(unsafe.Pointer) (int32, int32, uintptr) {
+			o := ofPointer[T](object)
+			return func(list unsafe.Pointer) (int32, int32, uintptr) { return post(o, list) }
+		},
 	})
 }
 
 var (
-	opPostSend = servePost("post_send", func(qp unsafe.Pointer) postFunc { return ofPointer[queuePair](qp).postSend })
-	opPostRecv = servePost("post_recv", func(qp unsafe.Pointer) postFunc { return ofPointer[queuePair](qp).postRecv })
+	opPostSend = servePost("post_send", (*queuePair).postSend)
+	opPostRecv = servePost("post_recv", (*queuePair).postRecv)
 )
 
 func init() {

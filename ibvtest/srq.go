@@ -35,7 +35,7 @@ func init() {
 }
 
 var (
-	opPostSRQRecv = servePost("post_srq_recv", func(srq unsafe.Pointer) postFunc { return ofPointer[sharedQueue](srq).post })
+	opPostSRQRecv = servePost("post_srq_recv", (*sharedQueue).post)
 	opCreateSRQEx = operation("create_srq_ex", createSRQEx)
 	// Only queues for XRC have a number, which there are none of.
 	opGetSRQNum = operation("get_srq_num", func(ccall.Args) (uintptr, syscall.Errno) { return uintptr(syscall.EINVAL), 0 })

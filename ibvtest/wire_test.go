@@ -18,6 +18,7 @@ import (
 type wired struct {
 	*rig
 	a, b   *rdma.QP
+	ah     *rdma.AH // the way to the device itself
 	memory *rdma.Region
 }
 
@@ -25,9 +26,12 @@ type wired struct {
 func wire(t *testing.T, r *rig, typ ibv.QPType, change func(end int, attr *ibv.QPAttr)) *wired {
 	t.Helper()
 	w := &wired{rig: r, a: r.qp(typ), b: r.qp(typ)}
+	gid, err := r.dev.ChooseGID(rdma.GIDChoice{})
+	require.NoError(t, err)
+	w.ah, err = r.pd.CreateAH(rdma.AHOptions{GID: gid.GID, From: gid})
+	require.NoError(t, err)
 	w.connect(w.a, w.b, 0, change)
 	w.connect(w.b, w.a, 1, change)
-	var err error
 	w.memory, err = r.pd.AllocRegion(1<<16, rdma.RegionOptions{Access: ibv.AccessLocalWrite | ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic})
 	require.NoError(t, err)
 	return w
@@ -226,4 +230,41 @@ func BenchmarkMessages(b *testing.B) {
 		}
 	}
 	b.ReportMetric(float64(b.N)*batch/b.Elapsed().Seconds(), "messages/s")
+}
+
+// Neither posts nor polls allocate, whichever way the program makes them.
+func TestNoAllocations(t *testing.T) {
+	for _, typ := range []ibv.QPType{ibv.QPTRC, ibv.QPTUC, ibv.QPTUD} {
+		w := wire(t, newRig(t), typ, nil)
+		recvs, err := ibv.NewRecvChain(4, 2)
+		require.NoError(t, err)
+		sends, err := ibv.NewSendChain(4, 2)
+		require.NoError(t, err)
+		for i := range 4 {
+			require.NoError(t, recvs.Set(i, uint64(i), w.memory.SGE(0, 64), w.memory.SGE(64, 64)))
+			require.NoError(t, sends.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, w.memory.SGE(128, 20), w.memory.SGE(256, 20)))
+			if typ == ibv.QPTUD {
+				*sends.WR(i).WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(w.ah.Raw()), RemoteQPN: w.b.Number(), RemoteQKey: 1 << 31}
+			}
+		}
+		wcs := make([]ibv.WC, 16)
+		var n int
+		for name, round := range map[string]func(){
+			"handles": func() {
+				_, _ = w.b.PostRecv(recvs)
+				_, _ = w.a.PostSend(sends)
+				n, _ = w.cq.Poll(wcs)
+			},
+			"raw": func() {
+				_, _ = w.b.Raw().PostRecv(recvs.WR(0))
+				_, _ = w.a.Raw().PostSend(sends.WR(0))
+				n, _ = w.cq.Raw().Poll(wcs)
+			},
+		} {
+			round() // queues grow
+			require.Zero(t, testing.AllocsPerRun(20, round), "%v %s", typ, name)
+			require.Equal(t, 8, n, "%v %s", typ, name)
+			require.Equal(t, ibv.WCSuccess, wcs[7].Status)
+		}
+	}
 }
