@@ -14,7 +14,7 @@ var (
 		return missing(t, "a way to resize completion queues", func() error { return cq.Resize(1) })
 	}}
 	// Moderation is that events can wait for more completions.
-	Moderation = &Property{Name: "events that can be held back", lacks: lacksModeration}
+	Moderation          = &Property{Name: "events that can be held back", lacks: lacksModeration}
 	SharedReceiveQueues = &Property{Name: "shared receive queues", lacks: func(t *T) string {
 		return missing(t, "shared receive queues", func() error { return andClose(t.PD().CreateSRQ(1, rdma.SRQOptions{})) })
 	}}
