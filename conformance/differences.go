@@ -64,6 +64,8 @@ var differences = []Difference{
 
 	{Property: Reregistration, Provider: "rxe", Reason: "rxe cannot change regions"},
 	{Property: Moderation, Provider: "rxe", Reason: "rxe has an event for each request, and holds none back"},
+	{Property: Timestamps, Provider: "rxe", Reason: "rxe has no timestamps"},
+	{Property: BatchLists, Provider: "rxe", Before: 64, Reason: "rxe spoiled lists of entries in batches before rdma-core 64"},
 	{Property: XRC, Provider: "rxe", Reason: "rxe has no XRC"},
 	{Property: FailedSendEvents, Provider: "rxe", Reason: "rxe forgets that a send that has failed is solicited"},
 	{Property: LastReceiveEvents, Provider: "rxe", Reason: "rxe does not tell when a queue pair takes no more of a shared queue's receives"},
@@ -77,11 +79,15 @@ var differences = []Difference{
 	{Property: Moderation, Provider: "siw", Reason: "siw has an event for each request, and holds none back"},
 	{Property: Windows1, Provider: "siw", Reason: "siw has no memory windows"},
 	{Property: Windows2, Provider: "siw", Reason: "siw has no memory windows"},
+	{Property: ExtendedCQs, Provider: "siw", Reason: "siw has no extended completion queues"},
+	{Property: Timestamps, Provider: "siw", Reason: "siw has no timestamps"},
+	{Property: Batches, Provider: "siw", Reason: "siw's queue pairs take no batches"},
 	{Property: XRC, Provider: "siw", Reason: "siw has no XRC"},
 	{Property: SolicitedEvents, Provider: "siw", Reason: "siw forgets that a message was solicited"},
 	{Property: FailedSendEvents, Provider: "siw", Reason: "siw has no events of solicited completions"},
 	{Property: LastingRequests, Provider: "siw", Reason: "siw keeps the last request only"},
 	{Property: LastReceiveEvents, Provider: "siw", Reason: "siw does not tell when a queue pair takes no more of a shared queue's receives"},
+	{Property: BusyQueuesStay, Provider: "siw", Reason: "siw unmaps a completion queue before the kernel says that it is busy, and the next poll faults"},
 	{Property: OwnAddresses, Provider: "siw", Reason: "siw counts from the memory's address, whatever it is told"},
 }
 

@@ -14,7 +14,6 @@ var regionScenarios = []Scenario{
 	{"region", "remote writes want local ones", "ibv_reg_mr(3); IBTA 11.2.7.2", mrRemoteWantsLocal},
 	{"region", "refused", "ibv_reg_mr(3)", mrRefused},
 	{"region", "several on the same memory", "IBTA 10.6.3; ibv_reg_mr(3)", mrOverlapping},
-	{"region", "counted from an address of its own", "ibv_reg_mr(3), ibv_reg_mr_iova", mrIOVA},
 	{"region", "many", "ibv_query_device(3)", mrMany},
 	{"region", "changed access", "ibv_rereg_mr(3)", mrChangedAccess},
 	{"region", "changed memory", "ibv_rereg_mr(3)", mrChangedMemory},
@@ -79,33 +78,6 @@ func otherPD(t *T) *rdma.PD {
 	pd, err := t.Device().AllocPD()
 	require.NoError(t, err)
 	return pd
-}
-
-// The device counts from the address that it is told.
-func mrIOVA(t *T) {
-	a, b := t.Pair(PairOptions{})
-	buf, err := ibv.AllocBuffer(4096)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, buf.Free()) })
-	const iova = 0x10000000
-	raw, err := t.PD().Raw().RegMRIOVA(buf, iova, t.All())
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, raw.Close()) })
-	Fill(a.Slot(0, 100), 7)
-	if t.Differs(OwnAddresses) { // and counts from the memory's address as ever
-		writes(t, a, b, 100, uint64(raw.Addr)+8, raw.RKey)
-		require.Equal(t, a.Slot(0, 100), []byte(buf[8:108]))
-		return
-	}
-	writes(t, a, b, 100, iova+8, raw.RKey)
-	require.Equal(t, a.Slot(0, 100), []byte(buf[8:108]))
-	// And in entries.
-	chain := t.Sends(1, 1)
-	require.NoError(t, chain.SetSGE(0, 1, ibv.WRSend, ibv.SendSignaled, ibv.SGE{Addr: iova + 8, Length: 50, LKey: raw.LKey}))
-	b.Buffers(1, 100)
-	a.Post(chain)
-	t.Done(b.RecvCQ, 1)
-	require.Equal(t, []byte(buf[8:58]), b.Slot(0, 100)[:50])
 }
 
 func mrMany(t *T) {

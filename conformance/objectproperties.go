@@ -9,15 +9,24 @@ import (
 
 // Objects that devices may do without, and what they may not be able to do with them.
 var (
+	// ResizableCQs is that a completion queue can get room for more, or less.
 	ResizableCQs = &Property{Name: "completion queues that can be resized", lacks: func(t *T) string {
 		cq := t.CQ(1, rdma.CQOptions{NoChannel: true})
 		return missing(t, "a way to resize completion queues", func() error { return cq.Resize(1) })
 	}}
 	// Moderation is that events can wait for more completions.
-	Moderation          = &Property{Name: "events that can be held back", lacks: lacksModeration}
+	Moderation = &Property{Name: "events that can be held back", lacks: lacksModeration}
+	// ExtendedCQs are completion queues whose completions can tell more.
+	ExtendedCQs = &Property{Name: "extended completion queues", lacks: lacksExtendedCQs}
+	// Timestamps are completions that tell when they came.
+	Timestamps = &Property{Name: "completions with timestamps", lacks: lacksTimestamps}
+	// Batches are posts by ibv_wr_start and its like.
+	Batches = &Property{Name: "queue pairs that take batches", lacks: lacksBatches}
+	// SharedReceiveQueues are receives for many queue pairs.
 	SharedReceiveQueues = &Property{Name: "shared receive queues", lacks: func(t *T) string {
 		return missing(t, "shared receive queues", func() error { return andClose(t.PD().CreateSRQ(1, rdma.SRQOptions{})) })
 	}}
+	// SRQAttributes is that a shared receive queue tells how large it is, and its limit.
 	SRQAttributes = &Property{Name: "the attributes of shared receive queues", lacks: func(t *T) string {
 		srq, err := t.PD().CreateSRQ(1, rdma.SRQOptions{})
 		require.NoError(t, err)
@@ -26,20 +35,25 @@ var (
 			return err
 		})
 	}}
+	// ResizableSRQs is that a shared receive queue can get room for more.
 	ResizableSRQs = &Property{Name: "shared receive queues that can be resized", lacks: func(t *T) string {
 		if t.Attr().DeviceCapFlags&ibv.DeviceSRQResize == 0 {
 			return "the device says that it cannot resize shared receive queues"
 		}
 		return ""
 	}}
-	Windows1       = &Property{Name: "memory windows of type 1", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType1) }}
-	Windows2       = &Property{Name: "memory windows of type 2", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType2) }}
+	// Windows1 are memory windows that ibv_bind_mw binds.
+	Windows1 = &Property{Name: "memory windows of type 1", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType1) }}
+	// Windows2 are memory windows that work requests bind.
+	Windows2 = &Property{Name: "memory windows of type 2", lacks: func(t *T) string { return lacksWindows(t, ibv.MWType2) }}
+	// Reregistration is that a region can get other memory, access or another protection domain.
 	Reregistration = &Property{Name: "regions that can be changed", lacks: func(t *T) string {
 		region := t.Region(8, 0)
 		return missing(t, "a way to change a memory region", func() error {
 			return region.Raw().Rereg(ibv.ReregMRChangeAccess, nil, nil, ibv.AccessLocalWrite)
 		})
 	}}
+	// XRC is shared receive queues that any sender of a process can address.
 	XRC = &Property{Name: "XRC", lacks: func(t *T) string {
 		return missing(t, "XRC domains", func() error {
 			xrcd, err := openXRCD(t)
@@ -83,6 +97,10 @@ var (
 	OwnAddresses = &Property{Name: "regions counted from addresses of their own"}
 	// WindowBounds is that a window opens no more of its region than it is bound to.
 	WindowBounds = &Property{Name: "windows that end where they were bound to end"}
+	// BusyQueuesStay is that a completion queue works on when C has refused to close it.
+	BusyQueuesStay = &Property{Name: "busy completion queues that stay as they were when they cannot be closed"}
+	// BatchLists is lists of entries in batches.
+	BatchLists = &Property{Name: "batches with lists of entries"}
 	// InvalidatedFlag is IBV_WC_WITH_INV in completions of messages that invalidate.
 	InvalidatedFlag = &Property{Name: "IBV_WC_WITH_INV of messages that invalidate"}
 )

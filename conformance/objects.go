@@ -17,7 +17,8 @@ import (
 
 // objects is the scenarios of all that is made besides queue pairs.
 var objects = slices.Concat(
-	cqScenarios, moderationScenarios, notifyScenarios, srqScenarios, regionScenarios, windowScenarios, addressScenarios, xrcScenarios,
+	cqScenarios, newerScenarios, notifyScenarios, srqScenarios, regionScenarios, windowScenarios, addressScenarios, xrcScenarios,
+	queryScenarios, closingScenarios, connectScenarios, ringScenarios,
 )
 
 // caps is room for so many sends and receives, of four entries each.
