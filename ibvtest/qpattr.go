@@ -152,6 +152,9 @@ func queryQP(a ccall.Args) (uintptr, syscall.Errno) {
 	qp.tell()
 	attr := qp.attr
 	attr.QPState, attr.CurQPState, attr.Cap = qp.now, qp.now, qp.init.Cap
+	if qp.draining() {
+		attr.SQDraining = 1
+	}
 	*of[ibv.QPAttr](a[1]), *of[ibv.QPInitAttr](a[3]) = attr, qp.init
 	return 0, 0
 }
