@@ -22,20 +22,20 @@ type device struct {
 
 	// The fabric's lock guards these.
 	queuePairs         map[uint32]*queuePair
-	regions            map[uint32]*region // by key
+	keys               keyTable
 	groups             map[group][]*queuePair
 	domains            int32
 	handlesOfAddresses int32
 	sharedQueues       int32
 	nextQP             uint32
-	nextKey            uint32
+	memoryTaken        uint64 // of the device's own
 	handles            uint32
 }
 
 func newDevice(f *Fabric, name string, number int) *device {
 	d := &device{
-		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, regions: map[uint32]*region{}, groups: map[group][]*queuePair{},
-		nextQP: 17, nextKey: 0x100,
+		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, keys: newKeyTable(uint32(f.seed) + uint32(number)<<16), groups: map[group][]*queuePair{},
+		nextQP: 17,
 	}
 	*(*uintptr)(unsafe.Pointer(&d.raw)) = mark // safe: what C has no use for is there
 	d.raw.NodeType, d.raw.TransportType = ibv.NodeCA, ibv.TransportIB

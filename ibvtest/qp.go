@@ -136,6 +136,7 @@ func (qp *queuePair) opened() *context { return qp.ctx }
 func (qp *queuePair) end() {
 	qp.forget()
 	qp.leaveAll()
+	qp.unbindWindows()
 	delete(qp.ctx.dev.queuePairs, qp.number())
 	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
 		if cq != nil {

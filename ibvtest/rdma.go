@@ -20,9 +20,9 @@ func (qp *queuePair) write(w *sendWork, n uint32) answer {
 	if status != ibv.WCSuccess {
 		return qp.fails(status, ibv.WCSuccess)
 	}
-	f := qp.ctx.f
-	f.there = append(f.there[:0], memory)
-	scatter(f.there, f.here)
+	if end := writeInOrder(memory, qp.ctx.f.here); end != wholly {
+		return qp.faulted(end == toFaults)
+	}
 	if immediate {
 		wc := ibv.WC{Opcode: ibv.WCRecvRDMAWithImm, ByteLen: n, WCFlags: ibv.WCWithImm}
 		wc.SetImmData(w.wr.ImmData())
@@ -43,8 +43,18 @@ func (qp *queuePair) read(w *sendWork, n uint32) answer {
 	}
 	f := qp.ctx.f
 	f.there = append(f.there[:0], memory)
-	scatter(f.here, f.there)
+	if end := scatter(f.here, f.there); end != wholly {
+		return qp.faulted(end == fromFaults)
+	}
 	return answer{kind: acknowledged}
+}
+
+// faulted is for a message to or from memory that is not there any more: the responder's, or the requester's.
+func (qp *queuePair) faulted(own bool) answer {
+	if own {
+		return qp.fails(ibv.WCRemAccessErr, ibv.WCSuccess)
+	}
+	return answer{kind: refused, status: ibv.WCLocProtErr}
 }
 
 // atomic has a peer change 8 bytes of the responder's memory, and learn what was there (IBTA 9.4.5). They are a number as
@@ -58,20 +68,24 @@ func (qp *queuePair) atomic(w *sendWork) answer {
 	if status != ibv.WCSuccess {
 		return qp.fails(status, ibv.WCSuccess)
 	}
-	f := qp.ctx.f
-	before := uint64Of(memory)
-	after := before + to.CompareAdd
-	if w.wr.Opcode == ibv.WRAtomicCmpAndSwp {
-		if after = before; before == to.CompareAdd {
-			after = to.Swap
-		}
+	if !aligned(memory) {
+		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
 	}
+	before, there := atomically(memory, func(word *uint64) uint64 {
+		if w.wr.Opcode == ibv.WRAtomicCmpAndSwp {
+			return compareAndSwap(word, to.CompareAdd, to.Swap)
+		}
+		return fetchAndAdd(word, to.CompareAdd)
+	})
+	if !there {
+		return qp.faulted(true)
+	}
+	f := qp.ctx.f
 	f.number = before
 	f.there = append(f.there[:0], bytesOf(&f.number))
-	scatter(f.here, f.there)
-	f.number = after
-	f.here, f.there = append(f.here[:0], bytesOf(&f.number)), append(f.there[:0], memory)
-	scatter(f.there, f.here)
+	if scatter(f.here, f.there) != wholly {
+		return qp.faulted(false)
+	}
 	return answer{kind: acknowledged}
 }
 
@@ -82,10 +96,4 @@ const atomicLength = 8
 func bytesOf(n *uint64) piece {
 	// Safe: it is as large.
 	return unsafe.Slice((*byte)(unsafe.Pointer(n)), atomicLength)
-}
-
-// uint64Of is the number that memory has.
-func uint64Of(p piece) (n uint64) {
-	copy(bytesOf(&n), p)
-	return n
 }

@@ -73,6 +73,8 @@ func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 	switch {
 	case status == ibv.WCLocLenErr && qp.raw.QPBase.QPType != ibv.QPTRC:
 		return answer{} // and the receive is there for the next message (IBTA 9.9.3, class D)
+	case status == ibv.WCSuccess && told != ibv.WCSuccess:
+		return answer{kind: refused, status: told}
 	case status != ibv.WCSuccess:
 		qp.receives.complete(qp, &ibv.WC{Status: status}, false)
 		return qp.fails(told, status)
@@ -101,7 +103,7 @@ func (qp *queuePair) notReadyNow() answer {
 // place scatters n bytes from f.here over the entries of a receive. It says how the receive ended, and what the requester
 // learns if that is not well.
 func (qp *queuePair) place(entries []ibv.SGE, n uint32) (own, told ibv.WCStatus) {
-	entries, fits := firstBytes(entries, n)
+	entries, cut, fits := firstBytes(entries, n)
 	if !fits {
 		return ibv.WCLocLenErr, ibv.WCRemInvReqErr
 	}
@@ -109,20 +111,29 @@ func (qp *queuePair) place(entries []ibv.SGE, n uint32) (own, told ibv.WCStatus)
 	if f.there, own = qp.pd.local(f.there[:0], entries, true); own != ibv.WCSuccess {
 		return own, ibv.WCRemOpErr
 	}
-	scatter(f.there, f.here)
+	switch scatter(f.there, f.here) {
+	case toFaults:
+		return ibv.WCLocProtErr, ibv.WCRemOpErr
+	case fromFaults:
+		if len(entries) > 0 {
+			entries[len(entries)-1].Length += cut // for the next message
+		}
+		return ibv.WCSuccess, ibv.WCLocProtErr
+	}
 	return ibv.WCSuccess, ibv.WCSuccess
 }
 
-// firstBytes shortens entries to the first n bytes. What is behind is not looked at, as devices do not.
-func firstBytes(entries []ibv.SGE, n uint32) ([]ibv.SGE, bool) {
+// firstBytes shortens entries to the first n bytes, and says what the last one has lost. What is behind is not looked at, as
+// devices do not.
+func firstBytes(entries []ibv.SGE, n uint32) (first []ibv.SGE, cut uint32, fits bool) {
 	for i := range entries {
 		if n <= entries[i].Length {
-			entries[i].Length = n
-			return entries[:i+1], true
+			cut, entries[i].Length = entries[i].Length-n, n
+			return entries[:i+1], cut, true
 		}
 		n -= entries[i].Length
 	}
-	return entries, n == 0
+	return entries, 0, n == 0
 }
 
 // fails moves the responder to ERR, and says what the requester learns. On UC that is nothing, and nothing happens but for

@@ -68,7 +68,7 @@ func (qp *queuePair) prepare(w *sendWork) (uint32, ibv.WCStatus) {
 		return 0, ibv.WCSuccess
 	case ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd:
 		var fits bool
-		if w.entries, fits = firstBytes(w.entries, atomicLength); !fits {
+		if w.entries, _, fits = firstBytes(w.entries, atomicLength); !fits {
 			return 0, ibv.WCLocLenErr
 		}
 		fallthrough
