@@ -1,6 +1,9 @@
 package ibv
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // GetAsyncEvent waits for the next asynchronous event of the device: one that is
 // about a queue pair, a queue or a port, rather than about a work request. Each
@@ -33,7 +36,8 @@ func (ctx *Context) GetAsyncEvent() (AsyncEvent, error) {
 // program waits for AsyncFD to become readable, with poll(2) say. AsyncFD stays
 // the context's: it is closed with it.
 func (ctx *Context) SetAsyncNonblock(nonblocking bool) error {
-	return setNonblock(ctx.action("set blocking of asynchronous events", nil), ctx.AsyncFD, nonblocking)
+	// Safe: it is only looked at.
+	return setNonblock(ctx.action("set blocking of asynchronous events", nil), unsafe.Pointer(ctx), ctx.AsyncFD, nonblocking)
 }
 
 // Ack acknowledges the event, once. The object that it is about must not be closed

@@ -3,6 +3,9 @@ package ibv
 import (
 	"fmt"
 	"syscall"
+	"unsafe"
+
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // CreateCompChannel makes a completion channel, a file that tells when there is
@@ -34,7 +37,8 @@ func (s *CompChannel) Close() error {
 // without a thread. The example shows how. FD stays the channel's: it is closed with
 // it, so an [os.File] gets a duplicate.
 func (s *CompChannel) SetNonblock(nonblocking bool) error {
-	return setNonblock(s.Context.action("set blocking of completion channel", nil), s.FD, nonblocking)
+	// Safe: it is only looked at.
+	return setNonblock(s.Context.action("set blocking of completion channel", nil), unsafe.Pointer(s), s.FD, nonblocking)
 }
 
 // GetCQEvent waits for the next event of the channel: something has come to cq,
@@ -68,8 +72,11 @@ func (s *CompChannel) GetCQEvent() (cq *CQ, cqContext uintptr, err error) {
 	return got.cq, got.context, nil
 }
 
-// setNonblock changes whether reads of a file block.
-func setNonblock(act action, file int32, nonblocking bool) error {
+// setNonblock changes whether reads of the file of an object block.
+func setNonblock(act action, object unsafe.Pointer, file int32, nonblocking bool) error {
+	if ccall.AskNonblock(object, nonblocking) {
+		return nil
+	}
 	if err := setNonblocking(file, nonblocking); err != nil {
 		act.op += fmt.Sprintf(" (file %d)", file)
 		return act.failed(errnoOf(err))

@@ -7,7 +7,8 @@ import "github.com/goverbs/goverbs/ibv"
 // completion is one on its way to a program.
 type completion struct {
 	wc        ibv.WC
-	solicited bool // wakes who waits for those alone
+	solicited bool  // wakes who waits for those alone
+	at        int64 // when it came, in ns since 1970, for queues that tell
 	// What is free when the program has it.
 	slots      *slots
 	free, life uint32

@@ -17,6 +17,7 @@ type context struct {
 	verbs ibv.VerbsContext // first: C's, at whose end the one is that programs know
 	f     *Fabric
 	dev   *device
+	async asyncEvents
 }
 
 // equip are what gives contexts their operations. Each file adds its own in func init. What nobody gives them they lack, and
@@ -27,6 +28,9 @@ func init() {
 	symbols["ibv_open_device"] = openDevice
 	symbols["ibv_close_device"] = closeDevice
 }
+
+// raw is C's.
+func (c *context) raw() *ibv.Context { return &c.verbs.Context }
 
 // contextOf is ours around C's.
 func contextOf(raw *ibv.Context) *context {
@@ -48,10 +52,14 @@ func openDevice(a ccall.Args) (uintptr, syscall.Errno) {
 	c.verbs.Sz = uint64(unsafe.Sizeof(c.verbs))
 	raw := &c.verbs.Context
 	raw.Device, raw.ABICompat = &d.raw, ^uintptr(0)
-	raw.CmdFD, raw.AsyncFD, raw.NumCompVectors = -1, -1, 1
+	if errno := c.async.open(d.f); errno != 0 {
+		return null, errno
+	}
+	raw.CmdFD, raw.AsyncFD, raw.NumCompVectors = -1, c.async.queue.file.fd(), 1
 	for _, give := range equip {
 		give(&c.verbs)
 	}
+	d.contexts = append(d.contexts, c)
 	d.f.keep(c)
 	return address(raw), 0
 }
@@ -79,6 +87,9 @@ func closeDevice(a ccall.Args) (uintptr, syscall.Errno) {
 		o.end()
 		c.f.drop(o)
 	}
+	c.async.queue.end()
+	c.async.queue.file.close()
+	c.dev.contexts = slices.DeleteFunc(c.dev.contexts, func(other *context) bool { return other == c })
 	c.f.drop(c)
 	return 0, 0
 }

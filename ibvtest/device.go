@@ -21,6 +21,7 @@ type device struct {
 	ports  []*port
 
 	// The fabric's lock guards these.
+	contexts           []*context // in the order in which they were opened
 	queuePairs         map[uint32]*queuePair
 	keys               keyTable
 	groups             map[group][]*queuePair

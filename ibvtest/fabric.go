@@ -36,6 +36,9 @@ type Fabric struct {
 	datagram []piece
 	header   [ibv.GRHLength]byte
 
+	// acknowledged is told of each event that a program acknowledges, and of the end. It is of mu.
+	acknowledged sync.Cond
+
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64
 	random   *rand.Rand
@@ -85,6 +88,7 @@ func New(t T, opts ...Option) *Fabric {
 		alive: map[any]int{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
 		limits: c.limits, infiniband: c.infiniband,
 	}
+	f.acknowledged.L = &f.mu
 	fabrics.add(f, c.devices)
 	t.Cleanup(func() {
 		f.close()
@@ -108,6 +112,7 @@ func (f *Fabric) close() {
 	defer f.mu.Unlock()
 	f.closed = true
 	f.stopTimers()
+	f.endEvents()
 }
 
 // fabrics is those of the process.

@@ -159,6 +159,7 @@ func destroyQP(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EBUSY), 0
 	}
 	qp.end()
+	qp.ctx.forgetEvents(address(&qp.raw), &qp.raw.QPBase.EventsCompleted)
 	qp.ctx.f.drop(qp)
 	return 0, 0
 }

@@ -2,10 +2,10 @@ package rdma
 
 import (
 	"errors"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -15,7 +15,7 @@ import (
 type channel struct {
 	raw    *ibv.CompChannel
 	source eventSource
-	file   *os.File      // a duplicate of C's, which the runtime watches
+	signal signal
 	ended  chan struct{} // closed when nobody reads any more
 	armed  atomic.Int64  // how many queues an event is outstanding for
 
@@ -57,17 +57,18 @@ func readChannel(raw *ibv.CompChannel, device string) (*channel, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := watch(raw.FD, "completion channel of "+device)
+	// Safe: it is only looked at.
+	signal, err := signalOf(unsafe.Pointer(raw), raw.FD, "completion channel of "+device)
 	if err != nil {
 		return nil, err
 	}
-	return readEvents(raw, file, events), nil
+	return readEvents(raw, signal, events), nil
 }
 
-// readEvents begins to read events of the source whenever the file is readable.
-func readEvents(raw *ibv.CompChannel, file *os.File, events eventSource) *channel {
+// readEvents begins to read events of the source whenever there may be some.
+func readEvents(raw *ibv.CompChannel, signal signal, events eventSource) *channel {
 	c := &channel{
-		raw: raw, source: events, file: file, ended: make(chan struct{}),
+		raw: raw, source: events, signal: signal, ended: make(chan struct{}),
 		numbers: map[uintptr]*waiters{}, adopted: map[*ibv.CQ]*waiters{},
 	}
 	go c.read()
@@ -77,18 +78,13 @@ func readEvents(raw *ibv.CompChannel, file *os.File, events eventSource) *channe
 // read tells of events until the channel is closed, or fails.
 func (c *channel) read() {
 	defer close(c.ended)
-	conn, err := c.file.SyscallConn()
-	if err == nil {
-		// The function ends the waiting by true; until then the runtime calls it again
-		// when the file has become readable since.
-		err = conn.Read(func(uintptr) bool {
-			for {
-				if more, ended := c.next(); !more {
-					return ended
-				}
+	err := c.signal.wait(func() bool {
+		for {
+			if more, ended := c.next(); !more {
+				return ended
 			}
-		})
-	}
+		}
+	})
 	if err != nil {
 		c.fail(err)
 	}
@@ -228,7 +224,7 @@ func (c *channel) end(destroy func() error) error {
 	}
 	c.closed = true
 	c.mu.Unlock()
-	c.file.Close() // which wakes the reader
+	c.signal.close() // which wakes the reader
 	<-c.ended
 	return nil
 }

@@ -6,7 +6,7 @@ import (
 	"os"
 	"sync"
 	"syscall"
-	"time"
+	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -24,7 +24,7 @@ type events struct {
 // asyncSource is what loops over events need of C. That of a device is asyncEvents.
 type asyncSource interface {
 	// open begins to watch the file of the events, which does not block from then on.
-	open() (*os.File, error)
+	open() (signal, error)
 	// get gets the next event. The error is syscall.EAGAIN if there is none now.
 	get() (ibv.AsyncEvent, error)
 	ack(event *ibv.AsyncEvent)
@@ -33,11 +33,12 @@ type asyncSource interface {
 // asyncEvents are C's events.
 type asyncEvents struct{ ctx *ibv.Context }
 
-func (s asyncEvents) open() (*os.File, error) {
+func (s asyncEvents) open() (signal, error) {
 	if err := s.ctx.SetAsyncNonblock(true); err != nil {
 		return nil, err
 	}
-	return watch(s.ctx.AsyncFD, "asynchronous events of "+s.ctx.Device.String())
+	// Safe: it is only looked at.
+	return signalOf(unsafe.Pointer(s.ctx), s.ctx.AsyncFD, "asynchronous events of "+s.ctx.Device.String())
 }
 
 func (s asyncEvents) get() (ibv.AsyncEvent, error) { return s.ctx.GetAsyncEvent() }
@@ -58,7 +59,7 @@ func (e *events) close(destroy func() error) error {
 	}
 	e.closed = true
 	for loop := range e.loops {
-		loop.file.Close() // which wakes it
+		loop.signal.close() // which wakes it
 	}
 	return nil
 }
@@ -68,8 +69,7 @@ type eventLoop struct {
 	events *events
 	l      *life // the device's
 	ctx    context.Context
-	file   *os.File // its own, so that its context ends no other loop
-	conn   syscall.RawConn
+	signal signal      // its own, so that its context ends no other loop
 	stop   func() bool // looking at ctx
 }
 
@@ -80,19 +80,12 @@ func (e *events) listen(ctx context.Context, l *life) (*eventLoop, error) {
 	if e.closed {
 		return nil, l.check(waitForEvents)
 	}
-	file, err := e.source.open()
+	signal, err := e.source.open()
 	if err != nil {
 		return nil, err
 	}
-	conn, err := file.SyscallConn()
-	if err != nil {
-		file.Close()
-		return nil, l.failed(waitForEvents, err, "")
-	}
-	loop := &eventLoop{events: e, l: l, ctx: ctx, file: file, conn: conn}
-	loop.stop = context.AfterFunc(ctx, func() {
-		_ = file.SetReadDeadline(time.Unix(1, 0)) // long ago; the file is closed if that fails
-	})
+	loop := &eventLoop{events: e, l: l, ctx: ctx, signal: signal}
+	loop.stop = context.AfterFunc(ctx, signal.expire)
 	e.loops[loop] = struct{}{}
 	return loop, nil
 }
@@ -104,15 +97,15 @@ func (loop *eventLoop) close() {
 	loop.events.mu.Lock()
 	defer loop.events.mu.Unlock()
 	delete(loop.events.loops, loop)
-	loop.file.Close()
+	loop.signal.close()
 }
 
 // next waits for the next event.
 func (loop *eventLoop) next() (event ibv.AsyncEvent, err error) {
 	var failed error
-	err = loop.conn.Read(func(uintptr) (done bool) {
+	err = loop.signal.wait(func() (done bool) {
 		event, failed = loop.get()
-		return !errors.Is(failed, syscall.EAGAIN) // false: again when the file is readable
+		return !errors.Is(failed, syscall.EAGAIN) // false: again when there may be one
 	})
 	switch {
 	case err == nil:

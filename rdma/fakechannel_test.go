@@ -56,7 +56,9 @@ func newFakeChannel(t testing.TB) *fakeChannel {
 	conn, err := read.SyscallConn()
 	require.NoError(t, err)
 	require.NoError(t, conn.Control(func(fd uintptr) { f.read = int(fd) }))
-	f.channel = readEvents(nil, read, f)
+	signal, err := newWatchedFile(read)
+	require.NoError(t, err)
+	f.channel = readEvents(nil, signal, f)
 	t.Cleanup(func() {
 		f.mu.Lock()
 		done := f.destroyed

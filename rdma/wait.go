@@ -83,10 +83,9 @@ func wait[T taker](ctx context.Context, w *waiters, t T) (int, error) {
 	if n, err := spin(ctx, w, t); n > 0 || err != nil {
 		return n, err
 	}
-	p := parkings.Get().(*parking)
-	defer parkings.Put(p)
 	for woken := false; ; woken = true {
-		if err := w.queue(p, woken); err != nil {
+		p, err := w.queue(woken)
+		if err != nil {
 			return 0, err
 		}
 		n, more, err := armAndTake(w, t)
@@ -104,7 +103,7 @@ func wait[T taker](ctx context.Context, w *waiters, t T) (int, error) {
 			}
 			return n, err
 		}
-		if w.alone() { // and nobody else needs an event
+		if w.alone(p) { // and nobody else needs an event
 			n, more, err = t.take()
 		} else {
 			n, more, err = armAndTake(w, t)

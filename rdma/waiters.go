@@ -28,9 +28,10 @@ type waiters struct {
 	spinning atomic.Bool
 
 	mu     sync.Mutex
-	parked parking // the ring of those that are parked, oldest first, and its end
-	armed  bool    // an event was requested, and none has come since
-	failed error   // no events come
+	parked parking  // the ring of those that are parked, oldest first, and its end
+	spare  *parking // those that nobody uses, by their after
+	armed  bool     // an event was requested, and none has come since
+	failed error    // no events come
 
 	// Guarded by the channel's lock.
 	unacked uint32 // events that are to be acknowledged
@@ -42,9 +43,6 @@ type parking struct {
 	before, after *parking // in the ring; nil outside of it
 	woken         chan struct{}
 }
-
-// parkings is those that nobody uses.
-var parkings = sync.Pool{New: func() any { return &parking{woken: make(chan struct{}, 1)} }}
 
 // shut is what is added to inside while nobody may come in.
 const shut = -1 << 62
@@ -128,21 +126,27 @@ func (w *waiters) closedError() error {
 
 // queue has the goroutine be woken when its turn comes: it is the last one, or the
 // first if it had its turn.
-func (w *waiters) queue(p *parking, first bool) error {
+func (w *waiters) queue(first bool) (*parking, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.leaving() {
-		return w.closedError()
+		return nil, w.closedError()
 	}
 	if w.failed != nil {
-		return w.l.failed("wait on", w.failed, "no more events come: poll, or close it")
+		return nil, w.l.failed("wait on", w.failed, "no more events come: poll, or close it")
+	}
+	p := w.spare
+	if p == nil {
+		p = &parking{woken: make(chan struct{}, 1)}
+	} else {
+		w.spare, p.after = p.after, nil
 	}
 	p.before, p.after = w.parked.before, &w.parked
 	if first {
 		p.before, p.after = &w.parked, w.parked.after
 	}
 	p.before.after, p.after.before = p, p
-	return nil
+	return p, nil
 }
 
 // unqueue takes that back. If it was woken meanwhile, or if it says so, another one
@@ -159,6 +163,19 @@ func (w *waiters) unqueue(p *parking, wake bool) {
 	if wake {
 		w.wakeLocked()
 	}
+	w.free(p)
+}
+
+// free keeps a parking that was woken for another one that parks here: its channel may
+// belong to a bubble of testing/synctest, as the queue does then. The caller has mu.
+func (w *waiters) free(p *parking) { p.after, w.spare = w.spare, p }
+
+// alone frees the parking, which was woken, and reports whether nobody is parked.
+func (w *waiters) alone(p *parking) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.free(p)
+	return w.parked.after == &w.parked
 }
 
 func (p *parking) remove() {
@@ -182,13 +199,6 @@ func (w *waiters) wakeLocked() bool {
 	p.remove()
 	p.woken <- struct{}{} // which has room
 	return true
-}
-
-// alone reports whether nobody is parked.
-func (w *waiters) alone() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.parked.after == &w.parked
 }
 
 // request requests an event, unless one is outstanding.

@@ -84,9 +84,9 @@ func AskStandIn(soname, function string, args ...uintptr) (result uintptr, errno
 	return StandIn(soname, function, a)
 }
 
-// Ready tells, for a completion channel or a context, of a stand-in's, where a token comes when there may be events. It is
-// nil for those of others. A token comes for each time that there are more events than none, and whoever gets one of
-// several sees to the next token. It is nil as StandIn is.
+// Ready is, for a completion channel or a context of a stand-in's, where a token comes when there may be events. It is nil
+// for those of others. There is a token whenever there are events that nobody was told of, so whoever takes one gets an
+// event, or all of them, and waits for the next token. It is closed when no more events come. Ready is nil as StandIn is.
 var Ready func(object unsafe.Pointer) <-chan struct{}
 
 // AskReady asks Ready.
@@ -95,6 +95,15 @@ func AskReady(object unsafe.Pointer) <-chan struct{} {
 		return nil
 	}
 	return Ready(object)
+}
+
+// Nonblock says whether getting an event of a completion channel or a context of a stand-in's is to wait for one. It is
+// false for those of others. Nonblock is nil as StandIn is.
+var Nonblock func(object unsafe.Pointer, nonblocking bool) (mine bool)
+
+// AskNonblock asks Nonblock.
+func AskNonblock(object unsafe.Pointer, nonblocking bool) (mine bool) {
+	return Nonblock != nil && Nonblock(object, nonblocking)
 }
 
 // callInt is dl.CallInt, for served functions too.
