@@ -17,6 +17,11 @@ var datagrams = []Scenario{
 	{"datagrams", "a datagram that finds no receive is dropped", "IBTA 9.8.3", noReceive},
 	{"datagrams", "a datagram to no queue pair is dropped", "IBTA 9.6.1.1, 9.8.3", nobody},
 	{"datagrams", "the header and the completion make an answer", "ibv_create_ah_from_wc(3); IBTA 11.2.2", answer},
+	{"datagrams", "the header and the message may go to different entries", "ibv_post_recv(3); IBTA 11.4.2.1", scatteredDatagram},
+	{"datagrams", "an inline datagram", "ibv_post_send(3): IBV_SEND_INLINE", inlineDatagram},
+	{"datagrams", "a datagram longer than a packet completes and does not go", "IBTA C10-93.1.1", longDatagram},
+	{"datagrams", "another qkey is another from the change on", "ibv_modify_qp(3): qkey; IBTA 10.2.5", rekeyed},
+	{"datagrams", "datagrams have sends only", "ibv_post_send(3); IBTA 9.8.3, table 38", onlySends},
 	{"datagrams", "what is sent to a group comes to those attached", "ibv_attach_mcast(3); IBTA 10.5", multicast},
 	{"datagrams", "groups are for datagrams and multicast addresses only", "ibv_attach_mcast(3); IBTA 11.3", notMulticast},
 }
@@ -28,11 +33,14 @@ const (
 )
 
 // datagrammers is n UD ends that can send, and the address of the device itself.
-func (t *T) datagrammers(n int) ([]*End, *rdma.AH) {
+func (t *T) datagrammers(n int) ([]*End, *rdma.AH) { return t.datagrammersWith(n, 0) }
+
+// datagrammersWith is datagrammers that may send so much inline.
+func (t *T) datagrammersWith(n int, inline uint32) ([]*End, *rdma.AH) {
 	t.Needs(UD)
 	ends := make([]*End, n)
 	for i := range ends {
-		e := t.end(i, PairOptions{Type: ibv.QPTUD, Make: func(_ int, opts *rdma.QPOptions) { opts.QKey = testQKey }})
+		e := t.end(i, PairOptions{Type: ibv.QPTUD, Cap: ibv.QPCap{MaxInlineData: inline}, Make: func(_ int, opts *rdma.QPOptions) { opts.QKey = testQKey }})
 		require.NoError(t, e.ToRTRUD())
 		require.NoError(t, e.ToRTSUD(1))
 		ends[i] = e
@@ -192,4 +200,86 @@ func answer(t *T) {
 	b.datagram(back, wc.SrcQP, testQKey, 8192, 33)
 	wc = t.Poll(a.RecvCQ, 1)[0]
 	a.requireDatagram(&wc, b, 8192, 33)
+}
+
+func scatteredDatagram(t *T) {
+	ends, ah := t.datagrammers(2)
+	a, b := ends[0], ends[1]
+	Fill(a.Memory.Bytes(), 1)
+	recvs := t.Recvs(1, 3)
+	require.NoError(t, recvs.Set(0, 0, b.Memory.SGE(1000, ibv.GRHLength), b.Memory.SGE(0, 10), b.Memory.SGE(500, 200)))
+	b.Expect(recvs)
+	sends := t.Sends(1, 2)
+	require.NoError(t, sends.Set(0, 1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 70), a.Memory.SGE(300, 30)))
+	*sends.WR(0).WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(ah.Raw()), RemoteQPN: b.Number(), RemoteQKey: testQKey}
+	a.Post(sends)
+	require.EqualValues(t, ibv.GRHLength+100, t.Done(b.RecvCQ, 1)[0].ByteLen)
+	from, to := a.Memory.Bytes(), b.Memory.Bytes()
+	t.Same(from[:10], to[:10])
+	t.Same(from[10:70], to[500:560])
+	t.Same(from[300:330], to[560:590])
+	t.Same(make([]byte, 110), to[590:700])
+	t.Done(a.SendCQ, 1)
+}
+
+func inlineDatagram(t *T) {
+	ends, ah := t.datagrammersWith(2, 40)
+	a, b := ends[0], ends[1]
+	b.Buffers(1, udBuffer)
+	data := make([]byte, 40)
+	Fill(data, 1)
+	want := append([]byte(nil), data...)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetInline(0, 1, ibv.WRSend, ibv.SendSignaled, data))
+	*sends.WR(0).WR.UD() = ibv.SendWRWRUD{AH: ibv.ToPtr(ah.Raw()), RemoteQPN: b.Number(), RemoteQKey: testQKey}
+	a.Post(sends)
+	clear(data)
+	wc := t.Done(b.RecvCQ, 1)[0]
+	payload, err := wc.UDPayload(b.Slot(0, udBuffer))
+	require.NoError(t, err)
+	t.Same(want, payload)
+	t.Done(a.SendCQ, 1)
+}
+
+func longDatagram(t *T) {
+	ends, ah := t.datagrammers(2)
+	a, b := ends[0], ends[1]
+	n := 128<<t.Port().ActiveMTU + 1
+	recvs := t.Recvs(2, 1)
+	require.NoError(t, recvs.Set(0, 0, b.Memory.SGE(0, ibv.GRHLength+n)))
+	require.NoError(t, recvs.Set(1, 1, b.Memory.SGE(0, ibv.GRHLength+n)))
+	b.Expect(recvs)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetUD(0, 21, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, n), ah.Raw(), b.Number(), testQKey))
+	a.Post(sends)
+	t.Done(a.SendCQ, 1)
+	a.datagram(ah, b.Number(), testQKey, 0, 10)
+	require.EqualValues(t, ibv.GRHLength+10, t.Done(b.RecvCQ, 1)[0].ByteLen)
+	t.Quiet(b.RecvCQ)
+}
+
+func rekeyed(t *T) {
+	ends, ah := t.datagrammers(2)
+	a, b := ends[0], ends[1]
+	Fill(a.Memory.Bytes(), 1)
+	b.Buffers(2, udBuffer)
+	require.NoError(t, b.Modify(&ibv.QPAttr{QKey: testQKey + 5}, ibv.QPAttrMaskQKey))
+	a.datagram(ah, b.Number(), testQKey, 0, 10)
+	a.datagram(ah, b.Number(), testQKey+5, 20, 11)
+	wc := t.Poll(b.RecvCQ, 1)[0]
+	b.requireDatagram(&wc, a, 20, 11)
+	t.Quiet(b.RecvCQ)
+}
+
+func onlySends(t *T) {
+	ends, ah := t.datagrammers(2)
+	a, b := ends[0], ends[1]
+	for _, opcode := range []ibv.WROpcode{ibv.WRRDMAWrite, ibv.WRRDMARead} {
+		sends := t.Sends(1, 1)
+		require.NoError(t, sends.SetUD(0, 1, opcode, ibv.SendSignaled, a.Memory.SGE(0, 8), ah.Raw(), b.Number(), testQKey))
+		if _, err := a.PostSend(sends); err == nil {
+			require.Error(t, t.Poll(a.SendCQ, 1)[0].Err(), "%v", opcode)
+			return // it is in the error state now
+		}
+	}
 }

@@ -51,6 +51,9 @@ var differences = []Difference{
 	{Property: RecvBufferStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives with wrong buffers"},
 	{Property: RecvLengthStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives that are too small"},
 	{Property: SendLengthStatus, Provider: "rxe", Status: ibv.WCRemOpErr, Reason: "rxe tells the sender IBV_WC_REM_OP_ERR of receives that are too small"},
+	{Property: StateNamed, Provider: "rxe", Reason: "rxe takes the state that the caller names for the queue pair's own"},
+	{Property: PKeyIndexChecked, Provider: "rxe", Reason: "rxe takes any P_Key index"},
+	{Property: DestReadsChecked, Provider: "rxe", Reason: "rxe takes any max_dest_rd_atomic"},
 	{Property: FlushInError, Provider: "rxe", Reason: "rxe flushes what is posted in the error state at the next change to it"},
 	{Property: ReceivesInReset, Provider: "rxe", Before: 40, Reason: "rxe took receives in RESET before rdma-core 40"},
 

@@ -4,6 +4,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 var flushing = []Scenario{
@@ -11,6 +12,8 @@ var flushing = []Scenario{
 	{"flushing", "sends flush in order, each once, signalled or not", "IBTA 10.3.1, 10.8.3.2", flushSends},
 	{"flushing", "what is behind a failure flushes", "IBTA 10.7.3.2, 11.6.2", flushBehind},
 	{"flushing", "what is before a failure has been done", "IBTA 10.7.3", doneBefore},
+	{"flushing", "both ends of a refused write fail", "IBTA 9.9.3, 10.3.1", bothFail},
+	{"flushing", "queues on one completion queue flush each in order", "IBTA 10.3.1, 10.7.3", flushTogether},
 	{"flushing", "posts in the error state flush", "ibv_post_send(3), ibv_post_recv(3); IBTA 10.3.1", flushPosted},
 	{"flushing", "a reset drops what is outstanding", "ibv_modify_qp(3): IBV_QPS_RESET; IBTA 10.3.1", resetDrops},
 	{"flushing", "a queue pair that failed works again after a reset", "IBTA 10.3.1", resetRevives},
@@ -167,4 +170,48 @@ func resetRevives(t *T) {
 		require.NoError(t, err)
 		t.Connect(a, b, opts)
 	}
+}
+
+func bothFail(t *T) {
+	t.Needs(Moves)
+	a, b := t.Pair(PairOptions{})
+	a.Buffers(2, 64)
+	b.Buffers(2, 64)
+	to := b.Remote(0, 8)
+	to.RKey ^= 0x5500
+	a.RDMA(1, ibv.WRRDMAWrite, ibv.SendSignaled, to, a.Memory.SGE(0, 8))
+	require.Equal(t, ibv.WCRemAccessErr, t.Poll(a.SendCQ, 1)[0].Status)
+	for _, e := range []*End{a, b} {
+		t.requireFlushed(t.Poll(e.RecvCQ, 2), e, 0)
+		state, err := e.State()
+		require.NoError(t, err)
+		require.Equal(t, ibv.QPSErr, state)
+	}
+}
+
+func flushTogether(t *T) {
+	t.Needs(RNRRetry)
+	cq := t.CQ(64, rdma.CQOptions{NoChannel: true})
+	a, _ := t.Pair(PairOptions{Make: func(end int, opts *rdma.QPOptions) {
+		if end == 0 {
+			opts.SendCQ, opts.RecvCQ = cq, cq
+		}
+	}})
+	recvs := t.Recvs(5, 1)
+	sends := t.Sends(5, 1)
+	for i := range 5 {
+		require.NoError(t, recvs.Set(i, uint64(100+i), a.Memory.SGE(0, 8)))
+		require.NoError(t, sends.Set(i, uint64(200+i), ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8)))
+	}
+	a.Expect(recvs)
+	a.Post(sends)
+	require.NoError(t, a.ToErr())
+	next := [2]uint64{100, 200}
+	for _, wc := range t.Poll(cq, 10) {
+		require.Equal(t, ibv.WCWRFlushErr, wc.Status)
+		queue := wc.WRID/100 - 1
+		require.Equal(t, next[queue], wc.WRID)
+		next[queue]++
+	}
+	t.Quiet(cq)
 }

@@ -11,6 +11,7 @@ var lifetimes = []Scenario{
 	{"lifetimes", "a queue pair with work in flight can be closed", "ibv_destroy_qp(3); IBTA 10.2.4.4", closeInFlight},
 	{"lifetimes", "closing one queue pair leaves another on its queues alone", "ibv_destroy_qp(3)", closeOne},
 	{"lifetimes", "a new queue pair hears nothing of the one before", "ibv_destroy_qp(3), ibv_create_qp(3)", nothingOld},
+	{"lifetimes", "queue pairs of two contexts are peers", "ibv_open_device(3), ibv_modify_qp(3)", twoContexts},
 	{"lifetimes", "many queue pairs come and go", "ibv_create_qp(3), ibv_destroy_qp(3)", comeAndGo},
 }
 
@@ -86,4 +87,32 @@ func comeAndGo(t *T) {
 		}
 	}
 	t.Quiet(cq)
+}
+
+func twoContexts(t *T) {
+	t.Needs(Moves)
+	other, err := rdma.Open(t.name, rdma.DeviceOptions{})
+	require.NoError(t, err)
+	pd, err := other.AllocPD()
+	require.NoError(t, err)
+	cq, err := other.CreateCQ(64, rdma.CQOptions{NoChannel: true})
+	require.NoError(t, err)
+	qp, err := pd.CreateQP(rdma.QPOptions{SendCQ: cq, RecvCQ: cq, Access: t.All(), Port: t.GID().PortNum})
+	require.NoError(t, err)
+	memory, err := pd.AllocRegion(4096, rdma.RegionOptions{Access: t.All()})
+	require.NoError(t, err)
+	a, _ := t.Unconnected(PairOptions{})
+	b := &End{QP: qp, SendCQ: cq, RecvCQ: cq, Memory: memory, t: t}
+	t.Connect(a, b, PairOptions{})
+	b.Buffers(1, 64)
+	Fill(a.Slot(0, 64), 1)
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 64))
+	t.Done(cq, 1)
+	t.Same(a.Slot(0, 64), b.Slot(0, 64))
+	t.Done(a.SendCQ, 1)
+	a.RDMA(2, ibv.WRRDMARead, ibv.SendSignaled, b.Remote(0, 64), a.Memory.SGE(1024, 64))
+	t.Done(a.SendCQ, 1)
+	t.Same(b.Slot(0, 64), a.Memory.Bytes()[1024:1088])
+	require.NoError(t, other.CloseAll())
+	require.Equal(t, ibv.QPSRTS, a.Raw().State)
 }

@@ -24,6 +24,11 @@ var messages = []Scenario{
 	{"messages", "what is not signalled does not complete", "ibv_post_send(3): IBV_SEND_SIGNALED; IBTA 10.7.3.1", unsignalled},
 	{"messages", "sq_sig_all signals all", "ibv_create_qp(3): sq_sig_all", signalAll},
 	{"messages", "queues go around many times", "ibv_post_send(3), ibv_post_recv(3)", aroundTheQueue},
+	{"messages", "an empty message has immediate data", "ibv_post_send(3); IBTA 9.2.4, 9.4.1", emptyImmediate},
+	{"messages", "a message fills its receive to the last byte", "ibv_post_recv(3); IBTA 9.7.4.1.6", exactFit},
+	{"messages", "inline data is gathered, whatever its lkeys", "ibv_post_send(3): IBV_SEND_INLINE", inlineGathered},
+	{"messages", "what a region may not write it may still send", "ibv_reg_mr(3): local read is always there", sendReadOnly},
+	{"messages", "hundreds of messages of many lengths", "ibv_post_send(3), ibv_poll_cq(3); IBTA 9.7.2", stream},
 }
 
 func sendsInOrder(typ ibv.QPType) func(t *T) {
@@ -250,4 +255,95 @@ func aroundTheQueue(t *T) {
 			require.Equal(t, uint64(10*i+k), wc.WRID)
 		}
 	}
+}
+
+func emptyImmediate(t *T) {
+	t.Needs(ImmediateData)
+	a, b := t.Pair(PairOptions{})
+	b.Buffers(1, 64)
+	sends := t.Sends(1, 0)
+	sends.WR(0).Opcode = ibv.WRSendWithImm
+	sends.WR(0).SetImmData(ibv.ToBE32(0xffffffff))
+	a.Post(sends)
+	wc := t.Done(b.RecvCQ, 1)[0]
+	require.Zero(t, wc.ByteLen)
+	require.NotZero(t, wc.WCFlags&ibv.WCWithImm)
+	require.Equal(t, uint32(0xffffffff), wc.ImmData().Host())
+	t.Done(a.SendCQ, 1)
+}
+
+func exactFit(t *T) {
+	a, b := t.Pair(PairOptions{})
+	Fill(a.Memory.Bytes(), 1)
+	end := b.Memory.Len()
+	recvs := t.Recvs(2, 2)
+	require.NoError(t, recvs.Set(0, 0, b.Memory.SGE(end-1300, 1300))) // to the region's last byte
+	require.NoError(t, recvs.Set(1, 1, b.Memory.SGE(100, 1), b.Memory.SGE(0, 99)))
+	b.Expect(recvs)
+	a.Send(0, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 1300))
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(500, 100))
+	wcs := t.Done(b.RecvCQ, 2)
+	require.EqualValues(t, 1300, wcs[0].ByteLen)
+	require.EqualValues(t, 100, wcs[1].ByteLen)
+	from, to := a.Memory.Bytes(), b.Memory.Bytes()
+	t.Same(from[:1300], to[end-1300:])
+	t.Same(from[500:501], to[100:101])
+	t.Same(from[501:600], to[:99])
+	t.Done(a.SendCQ, 2)
+}
+
+func inlineGathered(t *T) {
+	a, b := t.Pair(PairOptions{Cap: ibv.QPCap{MaxInlineData: 60}})
+	b.Buffers(1, 64)
+	Fill(a.Memory.Bytes(), 1)
+	sges := []ibv.SGE{a.Memory.SGE(10, 20), a.Memory.SGE(100, 5), a.Memory.SGE(50, 30)}
+	for i := range sges {
+		sges[i].LKey = uint32(i)
+	}
+	a.Send(1, ibv.WRSend, ibv.SendSignaled|ibv.SendInline, sges...)
+	require.EqualValues(t, 55, t.Done(b.RecvCQ, 1)[0].ByteLen)
+	from, to := a.Memory.Bytes(), b.Memory.Bytes()
+	t.Same(from[10:30], to[:20])
+	t.Same(from[100:105], to[20:25])
+	t.Same(from[50:80], to[25:55])
+	t.Done(a.SendCQ, 1)
+}
+
+func sendReadOnly(t *T) {
+	a, b := t.Pair(PairOptions{})
+	b.Buffers(1, 64)
+	region := t.Region(64, ibv.AccessRemoteRead)
+	Fill(region.Bytes(), 1)
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, region.SGE(0, 64))
+	t.Done(b.RecvCQ, 1)
+	t.Same(region.Bytes(), b.Slot(0, 64))
+	t.Done(a.SendCQ, 1)
+}
+
+func stream(t *T) {
+	a, b := t.Pair(PairOptions{Memory: 8 * 2000})
+	const rounds, n, size = 50, 8, 2000
+	sends := t.Sends(n, 1)
+	for round := range rounds {
+		b.Buffers(n, size)
+		for i := range n {
+			k := round*n + i
+			Fill(a.Slot(i, size), k)
+			flags := ibv.SendFlags(0)
+			if i == n-1 {
+				flags = ibv.SendSignaled
+			}
+			require.NoError(t, sends.Set(i, uint64(k), ibv.WRSend, flags, a.Memory.SGE(i*size, k*37%size)))
+		}
+		a.Post(sends)
+		for i, wc := range t.Done(b.RecvCQ, n) {
+			length := (round*n + i) * 37 % size
+			require.EqualValues(t, i, wc.WRID)
+			require.EqualValues(t, length, wc.ByteLen)
+			t.Same(a.Slot(i, size)[:length], b.Slot(i, size)[:length])
+		}
+		require.EqualValues(t, round*n+n-1, t.Done(a.SendCQ, 1)[0].WRID)
+	}
+	t.Quiet(a.SendCQ)
+	t.Quiet(b.RecvCQ)
 }

@@ -1,6 +1,7 @@
 package conformance
 
 import (
+	"sync"
 	"syscall"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,8 @@ var posting = []Scenario{
 	{"posting", "receives are refused in RESET", "ibv_post_recv(3); IBTA 10.3.1", receiveInReset},
 	{"posting", "receives are taken in INIT, and filled later", "ibv_post_recv(3); IBTA 10.3.1", receiveInInit},
 	{"posting", "sends are refused before RTS", "ibv_post_send(3); IBTA 10.3.1", sendTooEarly},
+	{"posting", "many goroutines post at once", "ibv_post_send(3), ibv_post_recv(3): threads", manyPost},
+	{"posting", "more inline data than there is room for is refused", "ibv_post_send(3), ibv_create_qp(3): max_inline_data", tooMuchInline},
 	{"posting", "a chain is the caller's again after its post", "ibv_post_recv(3), ibv_post_send(3)", chainIsFree},
 }
 
@@ -203,4 +206,59 @@ func chainIsFree(t *T) {
 		require.EqualValues(t, i, wc.WRID)
 	}
 	t.Same(a.Memory.Bytes()[:n*size], b.Memory.Bytes()[:n*size])
+}
+
+func manyPost(t *T) {
+	const goroutines, n, size = 4, 8, 16
+	a, b := t.Pair(PairOptions{Cap: ibv.QPCap{MaxSendWR: goroutines * n, MaxRecvWR: goroutines * n}})
+	var all sync.WaitGroup
+	errs := make([]error, goroutines)
+	for g := range goroutines {
+		recvs, sends := t.Recvs(1, 1), t.Sends(1, 1)
+		all.Go(func() {
+			for i := range n {
+				k := g*n + i
+				if err := recvs.Set(0, uint64(k), b.Memory.SGE(k*size, size)); err != nil {
+					errs[g] = err
+				}
+				if _, err := b.PostRecv(recvs); err != nil {
+					errs[g] = err
+				}
+				Fill(a.Slot(k, size), k)
+				if err := sends.Set(0, uint64(k), ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(k*size, size)); err != nil {
+					errs[g] = err
+				}
+				// Only as many are posted as there are receives.
+				if _, err := a.PostSend(sends); err != nil {
+					errs[g] = err
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, err := range errs {
+		require.NoError(t, err)
+	}
+	// Sends and receives meet in the order of their queues, whatever that is.
+	sent, received := t.Done(a.SendCQ, goroutines*n), t.Done(b.RecvCQ, goroutines*n)
+	next := make([]uint64, goroutines)
+	for i := range sent {
+		t.Same(a.Slot(int(sent[i].WRID), size), b.Slot(int(received[i].WRID), size))
+		g := sent[i].WRID / n
+		require.Equal(t, g*n+next[g], sent[i].WRID, "the order of one goroutine's")
+		next[g]++
+	}
+}
+
+func tooMuchInline(t *T) {
+	a, b := t.Pair(PairOptions{Cap: ibv.QPCap{MaxInlineData: 16}})
+	b.Buffers(1, 4096)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetInline(0, 1, ibv.WRSend, ibv.SendSignaled, make([]byte, 4096)))
+	accepted, err := a.PostSend(sends)
+	require.Error(t, err)
+	require.LessOrEqual(t, accepted, 0)
+	a.Send(2, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	require.Equal(t, uint64(2), t.Done(a.SendCQ, 1)[0].WRID)
+	require.EqualValues(t, 8, t.Done(b.RecvCQ, 1)[0].ByteLen)
 }

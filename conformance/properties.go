@@ -82,6 +82,12 @@ var (
 	FlushItself = &Property{Name: "a queue pair flushes by itself what is behind a failure"}
 	// ReadsChecked is that a region without remote read cannot be read.
 	ReadsChecked = &Property{Name: "a peer's reads take remote read access"}
+	// StateNamed is that a state which the caller names is the queue pair's own.
+	StateNamed = &Property{Name: "cur_qp_state is compared"}
+	// PKeyIndexChecked is that an index beyond the P_Key table is refused.
+	PKeyIndexChecked = &Property{Name: "pkey_index is checked"}
+	// DestReadsChecked is that no more reads to answer are taken than the device says.
+	DestReadsChecked = &Property{Name: "max_dest_rd_atomic is checked"}
 	// ReceivesInReset is that receives are refused in RESET.
 	ReceivesInReset = &Property{Name: "receives are refused in RESET"}
 	// EmptyReceives is that receives may be without entries.

@@ -22,8 +22,14 @@ var rdmaOperations = []Scenario{
 	{"rdma", "more reads than may be outstanding", "ibv_modify_qp(3): max_rd_atomic; IBTA 9.7.3.1", manyReads},
 	{"rdma", "a fenced send waits for the read before it", "ibv_post_send(3): IBV_SEND_FENCE; IBTA 10.8.3.3", fence},
 	{"rdma", "empty writes and reads succeed whatever they name", "IBTA 9.7.4.1.5, 9.4.3", emptyOperations},
+	{"rdma", "an inline write", "ibv_post_send(3): IBV_SEND_INLINE", inlineWrite},
+	{"rdma", "an empty write has immediate data", "ibv_post_send(3); IBTA 9.4.3", emptyWriteImmediate},
+	{"rdma", "a write with immediate data on UC", "ibv_post_send(3); IBTA 9.4.3, 9.8", writeImmediateUC},
+	{"rdma", "many reads outstanding come in order", "ibv_modify_qp(3): max_rd_atomic, max_dest_rd_atomic; IBTA 9.7.3.1", readsOutstanding},
+	{"rdma", "UC has no reads", "IBTA 9.8, table 38", readOnUC},
 	{"rdma", "fetch and add adds, and wraps around", "ibv_post_send(3); IBTA 9.4.5", fetchAdd},
 	{"rdma", "compare and swap swaps what is equal only", "ibv_post_send(3); IBTA 9.4.5", compareSwap},
+	{"rdma", "additions of many queue pairs add up", "IBTA 9.4.5: atomicity", addUp},
 	{"rdma", "an atomic operation wants an aligned address", "ibv_post_send(3); IBTA 9.4.5", atomicUnaligned},
 }
 
@@ -245,4 +251,123 @@ func atomicUnaligned(t *T) {
 		require.Equal(t, ibv.WCRemInvReqErr, t.Poll(a.SendCQ, 1)[0].Status)
 	}
 	t.Same(make([]byte, b.Memory.Len()), b.Memory.Bytes())
+}
+
+func inlineWrite(t *T) {
+	a, b := t.Pair(PairOptions{Cap: ibv.QPCap{MaxInlineData: 32}})
+	data := make([]byte, 32)
+	Fill(data, 4)
+	want := append([]byte(nil), data...)
+	to := b.Remote(64, 32)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetInline(0, 3, ibv.WRRDMAWrite, ibv.SendSignaled, data))
+	*sends.WR(0).WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: to.Addr, RKey: to.RKey}
+	a.Post(sends)
+	clear(data)
+	require.Equal(t, ibv.WCRDMAWrite, t.Done(a.SendCQ, 1)[0].Opcode)
+	all := b.Memory.Bytes()
+	t.Until(func() bool { return all[95] == want[31] }, "the last byte")
+	t.Same(want, all[64:96])
+	t.Same(make([]byte, 64), all[:64])
+}
+
+func emptyWriteImmediate(t *T) {
+	t.Needs(ImmediateData)
+	a, b := t.Pair(PairOptions{})
+	b.Buffers(1, 64)
+	Fill(b.Slot(0, 64), 1)
+	want := append([]byte(nil), b.Slot(0, 64)...)
+	sends := t.Sends(1, 0)
+	sends.WR(0).Opcode = ibv.WRRDMAWriteWithImm
+	sends.WR(0).SetImmData(ibv.ToBE32(77))
+	a.Post(sends)
+	wc := t.Done(b.RecvCQ, 1)[0]
+	require.Equal(t, ibv.WCRecvRDMAWithImm, wc.Opcode)
+	require.Zero(t, wc.ByteLen)
+	require.Equal(t, uint32(77), wc.ImmData().Host())
+	t.Same(want, b.Slot(0, 64))
+	t.Done(a.SendCQ, 1)
+}
+
+func writeImmediateUC(t *T) {
+	t.Needs(UC, ImmediateData)
+	a, b := t.Pair(PairOptions{Type: ibv.QPTUC})
+	b.Buffers(1, 64)
+	Fill(a.Memory.Bytes(), 1)
+	to := b.Remote(4000, 5000)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetRDMA(0, 4, ibv.WRRDMAWriteWithImm, ibv.SendSignaled, a.Memory.SGE(0, 5000), to.Addr, to.RKey))
+	sends.WR(0).SetImmData(ibv.ToBE32(78))
+	a.Post(sends)
+	wc := t.Done(b.RecvCQ, 1)[0]
+	require.Equal(t, ibv.WCRecvRDMAWithImm, wc.Opcode)
+	require.EqualValues(t, 5000, wc.ByteLen)
+	require.Equal(t, uint32(78), wc.ImmData().Host())
+	t.Same(a.Memory.Bytes()[:5000], b.Memory.Bytes()[4000:9000])
+	t.Done(a.SendCQ, 1)
+}
+
+func readsOutstanding(t *T) {
+	t.Needs(Moves)
+	device := t.Attr()
+	outstanding := uint8(min(4, device.MaxQPRdAtom, device.MaxQPInitRdAtom))
+	a, b := t.Pair(PairOptions{Move: func(_ int, attr *ibv.QPAttr) {
+		attr.MaxRdAtomic, attr.MaxDestRdAtomic = outstanding, outstanding
+	}})
+	const n, size = 12, 1300
+	Fill(b.Memory.Bytes(), 1)
+	to := b.Remote(0, n*size)
+	sends := t.Sends(n, 1)
+	for i := range n {
+		require.NoError(t, sends.SetRDMA(i, uint64(i), ibv.WRRDMARead, ibv.SendSignaled, a.Memory.SGE((n-1-i)*size, size), to.Addr+uint64(i*size), to.RKey))
+	}
+	a.Post(sends)
+	for i, wc := range t.Done(a.SendCQ, n) {
+		require.EqualValues(t, i, wc.WRID)
+		t.Same(b.Slot(i, size), a.Slot(n-1-i, size))
+	}
+}
+
+func readOnUC(t *T) {
+	t.Needs(UC)
+	a, b := t.Pair(PairOptions{Type: ibv.QPTUC})
+	Fill(b.Memory.Bytes(), 1)
+	to := b.Remote(0, 64)
+	sends := t.Sends(1, 1)
+	require.NoError(t, sends.SetRDMA(0, 1, ibv.WRRDMARead, ibv.SendSignaled, a.Memory.SGE(0, 64), to.Addr, to.RKey))
+	// The provider says so at the post, or the completion does.
+	if _, err := a.PostSend(sends); err == nil {
+		require.Equal(t, ibv.WCLocQPOpErr, t.Poll(a.SendCQ, 1)[0].Status)
+	}
+	t.Same(make([]byte, a.Memory.Len()), a.Memory.Bytes())
+}
+
+func addUp(t *T) {
+	t.Needs(Atomics)
+	const pairs, n = 3, 10
+	var into []*End
+	shared := t.Region(64, 0)
+	to, err := shared.Remote(8, 8)
+	require.NoError(t, err)
+	for range pairs {
+		a, _ := t.Pair(PairOptions{Memory: 256})
+		into = append(into, a)
+	}
+	for k, a := range into {
+		sends := t.Sends(n, 1)
+		for i := range n {
+			require.NoError(t, sends.SetAtomic(i, uint64(i), ibv.WRAtomicFetchAndAdd, ibv.SendSignaled, a.Memory.SGE(8*i, 8), to.Addr, to.RKey, uint64(1)<<(16*k), 0))
+		}
+		a.Post(sends)
+	}
+	var want uint64
+	for k, a := range into {
+		t.Done(a.SendCQ, n)
+		want += n << (16 * k)
+		for i := range n { // each was there once
+			before := binary.NativeEndian.Uint64(a.Memory.Bytes()[8*i:])
+			require.EqualValues(t, i, before>>(16*k)&0xffff)
+		}
+	}
+	require.Equal(t, want, binary.NativeEndian.Uint64(shared.Bytes()[8:]))
 }

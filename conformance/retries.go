@@ -14,8 +14,10 @@ var retries = []Scenario{
 	{"retries", "a receive that comes in time is found", "ibv_modify_qp(3): rnr_retry, min_rnr_timer; IBTA 9.7.5.2.8", rnrInTime},
 	{"retries", "rnr_retry 7 never fails", "ibv_modify_qp(3): rnr_retry; IBTA 9.7.5.2.8", rnrSeven},
 	{"retries", "what waits for a receive stays in order", "IBTA 9.7.2, 9.7.5.2.8", rnrOrder},
+	{"retries", "a write with immediate data waits for a receive", "IBTA 9.7.5.2.8, 9.4.3", rnrWrite},
 	{"retries", "UC drops what finds no receive", "IBTA 9.8.2.2", unreliable},
 	{"retries", "a peer that is gone is told of", "ibv_modify_qp(3): timeout, retry_cnt; IBTA 9.7.6.1", gone},
+	{"retries", "timeout 0 waits for ever", "ibv_modify_qp(3): timeout; IBTA 9.7.6.1.3", forEver},
 	{"retries", "a peer in RESET does not answer", "ibv_modify_qp(3); IBTA 10.3.1, 9.7.6.1", silent},
 }
 
@@ -134,4 +136,36 @@ func silent(t *T) {
 	require.NoError(t, b.ToReset())
 	a.RDMA(6, ibv.WRRDMAWrite, ibv.SendSignaled, b.Remote(0, 8), a.Memory.SGE(0, 8))
 	require.Equal(t, ibv.WCRetryExcErr, t.Poll(a.SendCQ, 1)[0].Status)
+}
+
+func rnrWrite(t *T) {
+	t.Needs(ImmediateData)
+	a, b := t.rnr(7, shortestRNR)
+	Fill(a.Slot(0, 64), 1)
+	sends := t.Sends(1, 1)
+	to := b.Remote(0, 64)
+	require.NoError(t, sends.SetRDMA(0, 1, ibv.WRRDMAWriteWithImm, ibv.SendSignaled, a.Memory.SGE(0, 64), to.Addr, to.RKey))
+	a.Post(sends)
+	t.Quiet(a.SendCQ)
+	b.Buffers(1, 64)
+	require.Equal(t, ibv.WCRecvRDMAWithImm, t.Done(b.RecvCQ, 1)[0].Opcode)
+	t.Same(a.Slot(0, 64), b.Slot(0, 64))
+	t.Done(a.SendCQ, 1)
+}
+
+func forEver(t *T) {
+	t.Needs(Moves)
+	start := time.Now()
+	a, b := t.Pair(PairOptions{Move: impatient})
+	require.NoError(t, b.ToReset())
+	a.Send(6, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	require.Equal(t, ibv.WCRetryExcErr, t.Poll(a.SendCQ, 1)[0].Status)
+	short := time.Since(start)
+	a, b = t.Pair(PairOptions{Move: func(_ int, attr *ibv.QPAttr) { attr.Timeout, attr.RetryCnt = 0, 1 }})
+	require.NoError(t, b.ToReset())
+	a.Send(7, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	time.Sleep(2 * short)
+	t.Quiet(a.SendCQ)
+	require.NoError(t, a.ToErr())
+	t.requireFlushed(t.Poll(a.SendCQ, 1), a, 7)
 }

@@ -16,6 +16,9 @@ var states = []Scenario{
 	{"states", "a UD queue pair moves as it may, and no other way", "ibv_modify_qp(3); IBTA 10.3.1, figure 124", moves(ibv.QPTUD)},
 	{"states", "every attribute that a move needs is needed", "ibv_modify_qp(3); IBTA 11.2.5.2, table 96", needsAll},
 	{"states", "a queue pair keeps what it was moved with", "ibv_query_qp(3), ibv_modify_qp(3)", keepsAttributes},
+	{"states", "attributes change where they may", "ibv_modify_qp(3); IBTA 11.2.5.2, table 96", changesAttributes},
+	{"states", "a wrong state that the caller names is refused", "ibv_modify_qp(3): cur_qp_state", wrongCurrent},
+	{"states", "values out of range are refused", "ibv_modify_qp(3); IBTA 11.2.5.2", outOfRange},
 	{"states", "a queue pair in RTR receives", "IBTA 10.3.1", receivesInRTR},
 	{"states", "a send queue that is drained goes on", "ibv_modify_qp(3): IBV_QPS_SQD; IBTA 10.3.1", drained},
 }
@@ -231,4 +234,79 @@ func drained(t *T) {
 	a.Send(2, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
 	require.Equal(t, uint64(2), t.Done(a.SendCQ, 1)[0].WRID)
 	t.Done(b.RecvCQ, 2)
+}
+
+func changesAttributes(t *T) {
+	t.Needs(Moves)
+	e, _ := t.Unconnected(PairOptions{Make: inReset})
+	t.bring(e.QP, ibv.QPSInit)
+	require.NoError(t, e.Modify(&ibv.QPAttr{QPAccessFlags: ibv.AccessRemoteRead}, ibv.QPAttrMaskAccessFlags))
+	got, _, err := e.Query(ibv.QPAttrMaskAccessFlags)
+	require.NoError(t, err)
+	require.Equal(t, ibv.AccessRemoteRead, got.QPAccessFlags)
+	t.requireState(e.QP, ibv.QPSInit)
+	require.NoError(t, e.ToReset())
+	t.bring(e.QP, ibv.QPSRTS)
+	require.NoError(t, e.Modify(&ibv.QPAttr{MinRNRTimer: 9}, ibv.QPAttrMaskMinRNRTimer))
+	got, _, err = e.Query(ibv.QPAttrMaskMinRNRTimer | ibv.QPAttrMaskTimeout)
+	require.NoError(t, err)
+	require.EqualValues(t, 9, got.MinRNRTimer)
+	require.EqualValues(t, 14, got.Timeout, "as it was")
+	require.ErrorIs(t, e.Modify(&ibv.QPAttr{RQPSN: 5}, ibv.QPAttrMaskRQPSN), syscall.EINVAL, "not in RTS")
+	t.requireState(e.QP, ibv.QPSRTS)
+}
+
+func wrongCurrent(t *T) {
+	t.Needs(Moves)
+	e, _ := t.Unconnected(PairOptions{Make: inReset})
+	t.bring(e.QP, ibv.QPSRTS)
+	for current := ibv.QPSReset; current <= ibv.QPSErr; current++ {
+		err := e.Modify(&ibv.QPAttr{QPState: ibv.QPSRTS, CurQPState: current}, ibv.QPAttrMaskState|ibv.QPAttrMaskCurState)
+		if current == ibv.QPSRTS || current == ibv.QPSSQD && t.Differs(StateNamed) {
+			require.NoError(t, err)
+		} else {
+			require.ErrorIs(t, err, syscall.EINVAL, "%v", current)
+		}
+		t.requireState(e.QP, ibv.QPSRTS)
+	}
+}
+
+func outOfRange(t *T) {
+	t.Needs(Moves)
+	device := t.Attr()
+	for _, wrong := range []struct {
+		what    string
+		to      ibv.QPState
+		set     func(attr *ibv.QPAttr)
+		checked *Property // where providers differ
+	}{
+		{"port 0", ibv.QPSInit, func(attr *ibv.QPAttr) { attr.PortNum = 0 }, nil},
+		{"a port too high", ibv.QPSInit, func(attr *ibv.QPAttr) { attr.PortNum = device.PhysPortCnt + 1 }, nil},
+		{"a PKey index too high", ibv.QPSInit, func(attr *ibv.QPAttr) { attr.PKeyIndex = t.Port().PKeyTblLen }, PKeyIndexChecked},
+		{"a path MTU that is none", ibv.QPSRTR, func(attr *ibv.QPAttr) { attr.PathMTU = 6 }, nil},
+		{"a path MTU beyond the port's", ibv.QPSRTR, func(attr *ibv.QPAttr) { attr.PathMTU = t.Port().MaxMTU + 1 }, nil},
+		{"too many reads for the device", ibv.QPSRTR, func(attr *ibv.QPAttr) { attr.MaxDestRdAtomic = 255 }, DestReadsChecked},
+		{"a GID index too high", ibv.QPSRTR, func(attr *ibv.QPAttr) { attr.AHAttr.GRH.SGIDIndex = 255 }, nil},
+		{"another port than INIT had", ibv.QPSRTR, func(attr *ibv.QPAttr) { attr.AHAttr.PortNum = device.PhysPortCnt + 1 }, nil},
+		{"too many reads at once", ibv.QPSRTS, func(attr *ibv.QPAttr) { attr.MaxRdAtomic = 255 }, nil},
+		{"a timeout of six bits", ibv.QPSRTS, func(attr *ibv.QPAttr) { attr.Timeout = 32 }, nil},
+	} {
+		e, _ := t.Unconnected(PairOptions{Make: inReset, Memory: 64})
+		way := path[wrong.to]
+		from := ibv.QPSReset
+		if len(way) > 1 {
+			from = way[len(way)-2]
+		}
+		t.bring(e.QP, from)
+		attr := t.attributes(e.QP, wrong.to)
+		wrong.set(attr)
+		err := e.Modify(attr, ibv.QPAttrMaskState|needs(ibv.QPTRC, from, wrong.to))
+		if wrong.checked != nil && t.Differs(wrong.checked) {
+			require.NoError(t, err, wrong.what)
+		} else {
+			require.Error(t, err, wrong.what)
+			t.requireState(e.QP, from)
+		}
+		require.NoError(t, e.Close())
+	}
 }
