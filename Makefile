@@ -4,10 +4,10 @@
 # downloads them as needed.
 GO_FLOOR := go1.26.8
 GO_NEWEST := go1.27.2
-# What programs are made of is vetted for each of these, and the generator too, which is plain Go, for one of each kind
-# of system; the host's own is tested. From darwin on there is no library to load, and programs that import ibv compile
-# all the same. The examples load C libraries themselves with purego, which builds for s390x without cgo from Go 1.27 on
-# only, and for FreeBSD when it is compiled like the standard library.
+# What programs are made of is compiled for each of these, and everything is vetted; the host's own is tested. From darwin
+# on there is no library to load, and programs that import ibv compile all the same. The examples load C libraries
+# themselves with purego, which builds for s390x without cgo from Go 1.27 on only, and for FreeBSD when it is compiled
+# like the standard library.
 TARGETS := linux/amd64 linux/arm64 linux/ppc64le linux/riscv64 linux/s390x linux/loong64 freebsd/amd64 freebsd/arm64 \
 	darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 openbsd/amd64 js/wasm
 # Build tags that put tests aside because they need a device, boot the guest themselves, or emulate other processors.
@@ -86,18 +86,13 @@ lint: ## gofmt, go vet for every target, staticcheck
 	$(step) gofmt
 	@files=$$("$$(go env GOROOT)/bin/gofmt" -l $(wildcard *.go) $(filter-out ./,$(wildcard */))); \
 		if [ -n "$$files" ]; then echo "not formatted:" $$files >&2; exit 1; fi
-	@set -e; for target in $(TARGETS); do \
-		printf '\n== go vet %s\n' $$target; \
-		packages="./clib/... ./internal/... ./ibv/... ./rdma/... ./examples/... ./test/..."; \
-		case $$target in linux/amd64 | darwin/arm64 | windows/amd64) packages=./...;; esac; \
-		GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS) $$packages; \
-		case $$target in freebsd/*) \
-			GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 go vet -tags $(TAGS),goverbs_fakecgo \
-				-gcflags=github.com/ebitengine/purego/internal/fakecgo=-std $$packages;; \
-		esac; \
-	done
+	$(step) "go vet"
+	@CGO_ENABLED=0 go vet -tags $(TAGS) ./...
 	$(step) staticcheck
 	@go run honnef.co/go/tools/cmd/staticcheck -tags $(TAGS) ./...
+	$(step) "every target"
+	@go build -o $(GOVERBS_CACHE)/vet ./internal/vet
+	@printf '%s\n' $(TARGETS) | xargs -n 1 -P 2 test/target $(GOVERBS_CACHE)/vet $(TAGS)
 
 check: ## the generated declarations are what the installed headers say
 	$(step) "gen check"
