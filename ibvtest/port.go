@@ -69,7 +69,7 @@ func (p *port) gid(index uint32) (ibv.GIDEntry, syscall.Errno) {
 	case int64(index) >= int64(p.attr.GIDTblLen):
 		return ibv.GIDEntry{}, syscall.EINVAL
 	case int(index) >= len(p.gids):
-		return ibv.GIDEntry{}, syscall.ENODATA
+		return ibv.GIDEntry{}, noData
 	}
 	return p.gids[index], 0
 }
