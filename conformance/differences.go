@@ -54,7 +54,7 @@ var differences = []Difference{
 	{Property: StateNamed, Provider: "rxe", Reason: "rxe takes the state that the caller names for the queue pair's own"},
 	{Property: PKeyIndexChecked, Provider: "rxe", Reason: "rxe takes any P_Key index"},
 	{Property: DestReadsChecked, Provider: "rxe", Reason: "rxe takes any max_dest_rd_atomic"},
-	{Property: FlushInError, Provider: "rxe", Reason: "rxe flushes what is posted in the error state at the next change to it"},
+	{Property: FlushInError, Provider: "rxe", Reason: "rxe may flush what is posted in the error state at the next change to it only"},
 	{Property: ReceivesInReset, Provider: "rxe", Before: 40, Reason: "rxe took receives in RESET before rdma-core 40"},
 
 	{Property: SendKeyStatus, Provider: "siw", Status: ibv.WCLocQPOpErr, Reason: "siw says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
