@@ -69,6 +69,9 @@ func (qp *queuePair) send(n uint32, lost, doubled bool) {
 
 // spread brings a datagram to all its receivers.
 func (qp *queuePair) spread(w *sendWork, n uint32) {
+	if !qp.home().up() {
+		return
+	}
 	to := w.wr.WR.UD().RemoteQPN
 	if there := qp.ctx.dev.at(&w.way); there != nil {
 		if peer := there.dev.queuePairs[to]; peer != nil && int(peer.attr.PortNum) == there.number {
@@ -96,8 +99,10 @@ func (qp *queuePair) takeDatagram(from *queuePair, w *sendWork, n uint32) {
 	if key>>31 != 0 {
 		key = from.attr.QKey // IBTA 10.2.5
 	}
-	p := qp.ctx.dev.port(uint32(qp.attr.PortNum))
+	p := qp.home()
 	switch {
+	case !p.up():
+		return
 	case !qp.receiving() || qp.raw.QPBase.QPType != ibv.QPTUD:
 		return
 	case key != qp.attr.QKey:

@@ -3,6 +3,7 @@
 package ibvtest
 
 import (
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -19,6 +20,7 @@ type device struct {
 	number int            // in the process
 	attr   ibv.DeviceAttr // which nobody changes once the device is there
 	ports  []*port
+	gone   atomic.Bool // unplugged, or its programs have died
 
 	// The fabric's lock guards these.
 	contexts           []*context // in the order in which they were opened
@@ -82,8 +84,8 @@ var (
 
 // getDeviceList has our devices first, and the machine's behind them.
 func getDeviceList(a ccall.Args) (uintptr, syscall.Errno, bool) {
-	own := fabrics.devices()
-	if len(own) == 0 {
+	own, is := fabrics.devices()
+	if !is {
 		return 0, 0, false
 	}
 	l := &deviceList{}

@@ -1,2 +1,42 @@
 // Package ibvtest has RDMA devices in the process, for tests without hardware.
+//
+//	func TestService(t *testing.T) {
+//		ibvtest.New(t) // rdma.Open("", …) finds it, and so does ibv.Open
+//		…
+//	}
+//
+// A [Fabric] is some devices that reach each other. They are of the same types as real
+// ones, and met through the same calls: ibv.Open and rdma.Open, queue pairs of RC, UC and
+// UD, shared receive queues, completion queues with channels to wait on, memory regions
+// and windows, RDMA, atomics, multicast, asynchronous events. They do what the
+// specification says: keys, bounds and access are checked, queues are full, receives are
+// missing, retries end, failed queue pairs are flushed. Everything is Go: there is no C,
+// no kernel, no root and no cgo in it, so tests run on Linux, macOS and Windows alike.
+// Real devices can be used beside them, and a program that does not import the package
+// pays nothing for it.
+//
+// # Time
+//
+// A message arrives within the call that posts it, unless it has to wait: for a receive,
+// for an answer that does not come, or as long as [Delay] says. That goes by the clocks of
+// package time, so in a bubble of testing/synctest nothing takes any time, and waiting
+// for completions and events lets the bubble's clock go on.
+//
+// # Races
+//
+// With go test -race, memory that the device has is the device's: a program that writes to
+// a buffer that it has posted, or reads a receive's before its completion is polled, is
+// reported, even where one goroutine does it all.
+//
+// # Faults
+//
+// [Fabric.OnCall], [Fabric.OnPost], [Fabric.OnPoll] and [Fabric.OnMessage] have hooks see
+// what programs do, and have it fail, in each of the ways that real providers have:
+// [As] has devices behave as those of a known provider do. [Delay], [Loss] and [Doubles]
+// are by chance, drawn from a [Seed] that a failed test says. [Device] and
+// [Fabric.FailQP] have devices be unplugged, processes die, ports go down and queue pairs
+// fail.
+//
+// What tests of this package have in common with hardware is proved by package
+// conformance: its scenarios run on these devices, on Soft-RoCE, on siw, and on any other.
 package ibvtest

@@ -142,12 +142,16 @@ func (r *registry) remove(f *Fabric) {
 	r.all = slices.DeleteFunc(r.all, func(other *Fabric) bool { return other == f })
 }
 
-// devices is those of all fabrics.
-func (r *registry) devices() (all []*device) {
+// devices is those of all fabrics that are found, and whether there is a fabric.
+func (r *registry) devices() (all []*device, is bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, f := range r.all {
-		all = append(all, f.devices...)
+		for _, d := range f.devices {
+			if !d.gone.Load() {
+				all = append(all, d)
+			}
+		}
 	}
-	return all
+	return all, len(r.all) > 0
 }

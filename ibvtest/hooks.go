@@ -167,6 +167,9 @@ func (f *Fabric) callFails(function string) syscall.Errno {
 // wrRefused asks whether a work request is to be refused, and how. It is cheap where
 // there are no hooks.
 func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, index int) *Refusal {
+	if d.gone.Load() {
+		return &Refusal{Errno: syscall.EIO}
+	}
 	if len(f.hooks.posts.all) == 0 {
 		return nil
 	}

@@ -80,6 +80,9 @@ func (p *port) mac() []byte {
 	return []byte{gid[8] ^ 2, gid[9], gid[10], gid[13], gid[14], gid[15]}
 }
 
+// up reports whether messages go through the port, which may be nil.
+func (p *port) up() bool { return p != nil && p.attr.State == ibv.PortActive && !p.dev.gone.Load() }
+
 // port is the port with a number, or nil.
 func (d *device) port(number uint32) *port {
 	if number == 0 || int(number) > len(d.ports) {

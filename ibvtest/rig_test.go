@@ -3,6 +3,7 @@
 package ibvtest_test
 
 import (
+	"net"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -37,7 +38,7 @@ func openRig(t *testing.T, f *ibvtest.Fabric, device int) *rig {
 	t.Cleanup(func() { require.NoError(t, r.dev.CloseAll()) })
 	r.pd, err = r.dev.AllocPD()
 	require.NoError(t, err)
-	r.cq, err = r.dev.CreateCQ(256, rdma.CQOptions{NoChannel: true})
+	r.cq, err = r.dev.CreateCQ(256, rdma.CQOptions{})
 	require.NoError(t, err)
 	return r
 }
@@ -51,4 +52,20 @@ func (r *rig) qp(typ ibv.QPType) *rdma.QP {
 	})
 	require.NoError(r.t, err)
 	return qp
+}
+
+// connect connects two queue pairs with each other.
+func connect(t *testing.T, a, b *rdma.QP) {
+	t.Helper()
+	here, there := net.Pipe()
+	defer here.Close()
+	defer there.Close()
+	failed := make(chan error, 1)
+	go func() {
+		_, err := b.Connect(t.Context(), there, rdma.ConnectOptions{})
+		failed <- err
+	}()
+	_, err := a.Connect(t.Context(), here, rdma.ConnectOptions{})
+	require.NoError(t, err)
+	require.NoError(t, <-failed)
 }

@@ -90,6 +90,9 @@ func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, err
 	d.f.mu.Lock()
 	errno = d.f.callFails(name)
 	d.f.mu.Unlock()
+	if errno == 0 && d.gone.Load() && !closes(name) {
+		errno = syscall.EIO
+	}
 	if errno != 0 {
 		return failing(name, errno)
 	}

@@ -196,11 +196,14 @@ func (qp *queuePair) packets(n uint32) uint32 {
 
 // peer is the queue pair at the other end of a connection, or nil.
 func (qp *queuePair) peer() *queuePair {
-	if qp.far == nil {
+	if !qp.far.up() || !qp.home().up() {
 		return nil
 	}
 	return qp.far.dev.queuePairs[qp.attr.DestQPNum]
 }
+
+// home is the port that the queue pair sends by, or nil.
+func (qp *queuePair) home() *port { return qp.ctx.dev.port(uint32(qp.attr.PortNum)) }
 
 // toward is the device at the other end, or nil.
 func (qp *queuePair) toward() *device {

@@ -1,0 +1,103 @@
+//go:build !freebsd
+
+package ibvtest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"syscall"
+
+	"github.com/goverbs/goverbs/ibv"
+)
+
+// Device is one of a fabric's devices, for what is to happen to it. Any goroutine may use it.
+type Device struct{ d *device }
+
+// Device is a device of the fabric, from 0. It panics where there is none, as a slice does.
+func (f *Fabric) Device(i int) *Device { return &Device{f.devices[i]} }
+
+// Name is what ibv.Open and rdma.Open find it by.
+func (d *Device) Name() string { return d.d.name }
+
+// Unplug takes the device away from the programs that have it open, as when a driver is
+// removed: their queue pairs fail and are flushed, ibv.EventDeviceFatal tells them, and
+// all verbs are syscall.EIO from then on, but for those that close. Nobody finds the
+// device any more, and peers hear nothing of it.
+func (d *Device) Unplug() { d.leave(true) }
+
+// Crash ends what programs have on the device as the end of their process does: without
+// a word to anybody. Its verbs are syscall.EIO from then on, but for those that close.
+// It is for a peer that dies: senders to it find out by retrying.
+func (d *Device) Crash() { d.leave(false) }
+
+func (d *Device) leave(tell bool) {
+	d.d.f.mu.Lock()
+	defer d.d.f.mu.Unlock()
+	if d.d.gone.Swap(true) {
+		return
+	}
+	for _, number := range slices.Sorted(maps.Keys(d.d.queuePairs)) {
+		qp := d.d.queuePairs[number]
+		if tell {
+			qp.enter(ibv.QPSErr)
+		} else {
+			qp.forget()
+		}
+	}
+	if tell {
+		d.d.event(ibv.EventDeviceFatal, 0)
+	}
+}
+
+// SetPort has a port, from 1, be up or down, and its event come if that is news. What is
+// sent to a port that is down, or from one, is lost.
+func (d *Device) SetPort(number int, up bool) error {
+	d.d.f.mu.Lock()
+	defer d.d.f.mu.Unlock()
+	p := d.d.port(uint32(number))
+	if p == nil {
+		return fmt.Errorf("ibvtest: set port %d of %s: there is no such port: %w", number, d.d.name, syscall.EINVAL)
+	}
+	state, event := ibv.PortDown, ibv.EventPortErr
+	if up {
+		state, event = ibv.PortActive, ibv.EventPortActive
+	}
+	if p.attr.State != state {
+		p.attr.State = state
+		d.d.event(event, uint8(number))
+	}
+	return nil
+}
+
+// FailQP has a queue pair fail by itself: it goes to ERR, and ibv.EventQPFatal tells of it.
+// The error is syscall.EINVAL if the queue pair is not of the fabric's, or closed.
+func (f *Fabric) FailQP(qp *ibv.QP) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	own := of[queuePair](address(qp))
+	if !f.has(qp.Context) || own.ctx.dev.queuePairs[qp.QPNum] != own {
+		return fmt.Errorf("ibvtest: fail queue pair %#x: it is none of the fabric's: %w", qp.QPNum, syscall.EINVAL)
+	}
+	own.enter(ibv.QPSErr)
+	own.ctx.event(ibv.EventQPFatal, address(qp))
+	return nil
+}
+
+// has reports whether a context is of a device of the fabric's.
+func (f *Fabric) has(ctx *ibv.Context) bool {
+	d := deviceOf(address(ctx))
+	return d != nil && d.f == f
+}
+
+// closes reports whether a verb ends an object, which even a device that is gone does.
+func closes(function string) bool {
+	name := strings.TrimPrefix(function, "ibv_")
+	for _, begin := range []string{"ack_", "close_", "dealloc_", "dereg_", "destroy_", "detach_", "free_", "get_async_event", "get_cq_event", "unimport_"} {
+		if strings.HasPrefix(name, begin) {
+			return true
+		}
+	}
+	return false
+}
