@@ -19,8 +19,8 @@ func (qp *QP) AttachMcast(gid GID, lid uint16) error {
 }
 
 // DetachMcast ends what AttachMcast has begun, with the same GID and LID. A queue
-// pair that is closed leaves its groups by itself. It may be called from any
-// goroutine.
+// pair must be detached from all groups before it is closed: [QP.Close] is
+// syscall.EBUSY until then. It may be called from any goroutine.
 //
 // C: ibv_detach_mcast(3)
 func (qp *QP) DetachMcast(gid GID, lid uint16) error {

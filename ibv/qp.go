@@ -59,7 +59,8 @@ func (pd *PD) checkQP(act action, attr *QPInitAttr) error {
 }
 
 // Close destroys the queue pair, as ibv_destroy_qp(3) does. What is outstanding
-// on it is dropped without a completion. It waits until all events of the queue
+// on it is dropped without a completion. One that is attached to a multicast group
+// is busy: see [QP.DetachMcast]. It waits until all events of the queue
 // pair that were got are acknowledged, as [CQ.Close] does.
 //
 // C: ibv_destroy_qp(3)

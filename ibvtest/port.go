@@ -181,7 +181,7 @@ func (p *port) pkey(index int) uint16 {
 func queryPKey(a ccall.Args) (uintptr, syscall.Errno) {
 	p, index := portAt(a), int32(a[2])
 	if p == nil || index < 0 || index >= int32(p.attr.PKeyTblLen) {
-		return failed, syscall.EINVAL
+		return failed, syscall.ENOENT
 	}
 	*of[ibv.BE16](a[3]) = ibv.ToBE16(p.pkey(int(index)))
 	return 0, 0
@@ -196,5 +196,5 @@ func getPKeyIndex(a ccall.Args) (uintptr, syscall.Errno) {
 			}
 		}
 	}
-	return failed, syscall.EINVAL
+	return failed, syscall.ENOENT
 }
