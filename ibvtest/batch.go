@@ -37,6 +37,9 @@ var (
 	opWRSetUDAddr = serveWR("wr_set_ud_addr", func(qp *queuePair, a ccall.Args) {
 		*qp.batch.last().wr.WR.UD() = ibv.SendWRWRUD{AH: ibv.Ptr[ibv.AH](a[1]), RemoteQPN: uint32(a[2]), RemoteQKey: uint32(a[3])}
 	})
+	opWRSetXRCSRQN = serveWR("wr_set_xrc_srqn", func(qp *queuePair, a ccall.Args) {
+		qp.batch.last().wr.QPType.XRC().RemoteSRQN = uint32(a[1])
+	})
 	opWRSetSGE = serveWR("wr_set_sge", func(qp *queuePair, a ccall.Args) {
 		b := qp.batch.last()
 		b.entries = append(b.entries[:0], ibv.SGE{LKey: uint32(a[1]), Addr: uint64(a[2]), Length: uint32(a[3])})

@@ -27,6 +27,8 @@ type device struct {
 	queuePairs         map[uint32]*queuePair
 	keys               keyTable
 	groups             map[group][]*queuePair
+	numbered           map[uint32]*sharedQueue // those for XRC
+	nextSRQ            uint32
 	domains            int32
 	handlesOfAddresses int32
 	sharedQueues       int32
@@ -37,8 +39,8 @@ type device struct {
 
 func newDevice(f *Fabric, name string, number int) *device {
 	d := &device{
-		f: f, name: name, number: number, queuePairs: map[uint32]*queuePair{}, keys: newKeyTable(uint32(f.seed) + uint32(number)<<16), groups: map[group][]*queuePair{},
-		nextQP: 17,
+		f: f, name: name, number: number, keys: newKeyTable(uint32(f.seed) + uint32(number)<<16), nextQP: 17,
+		queuePairs: map[uint32]*queuePair{}, groups: map[group][]*queuePair{}, numbered: map[uint32]*sharedQueue{},
 	}
 	*(*uintptr)(unsafe.Pointer(&d.raw)) = mark // safe: what C has no use for is there
 	d.raw.NodeType, d.raw.TransportType = ibv.NodeCA, ibv.TransportIB

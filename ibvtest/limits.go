@@ -22,7 +22,7 @@ func defaultLimits() ibv.DeviceAttr {
 		MaxPKeys: 64, LocalCAAckDelay: 15, PhysPortCnt: 1,
 		DeviceCapFlags: ibv.DeviceBadPKeyCntr | ibv.DeviceBadQKeyCntr | ibv.DeviceCurrQPStateMod | ibv.DevicePortActiveEvent |
 			ibv.DeviceSysImageGUID | ibv.DeviceRCRNRNakGen | ibv.DeviceSRQResize | ibv.DeviceNNotifyCQ | ibv.DeviceMemWindow |
-			ibv.DeviceMemMgtExtensions | ibv.DeviceMemWindowType2b,
+			ibv.DeviceMemMgtExtensions | ibv.DeviceMemWindowType2b | ibv.DeviceXRC,
 	}
 	copy(attr.FWVer[:], "1.0")
 	return attr

@@ -24,6 +24,11 @@ type queuePair struct {
 	groups int          // that it is attached to
 	batch  *batch       // of an extended one
 
+	// Of a receiving end of XRC.
+	xrcd    *xrcDomain
+	target  *queuePair // which this is another handle of, or nil
+	handles int        // how many of those there are
+
 	transport
 }
 
@@ -64,18 +69,28 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 	raw := &qp.raw.QPBase
 	raw.Context, raw.QPContext, raw.QPType = &c.verbs.Context, attr.QPContext, attr.QPType
 	raw.SendCQ, raw.RecvCQ, raw.SRQ, raw.State = attr.SendCQ, attr.RecvCQ, attr.SRQ, ibv.QPSReset
-	if attr.CompMask&ibv.QPInitAttrPD != 0 {
+	if attr.QPType != ibv.QPTXRCRecv {
 		qp.in = of[domain](address(attr.PD))
 		qp.in.uses++
 		qp.pd, raw.PD = qp.in.itself(), attr.PD
 	}
-	if attr.SRQ != nil {
+	if attr.QPType == ibv.QPTXRCRecv {
+		attr.Cap = ibv.QPCap{}
+		qp.xrcd = of[xrcDomain](address(attr.XRCD))
+		qp.xrcd.uses++
+		raw.SendCQ, raw.RecvCQ, raw.SRQ = nil, nil, nil
+	}
+	if attr.QPType == ibv.QPTXRCSend {
+		attr.Cap.MaxRecvWR, attr.Cap.MaxRecvSGE = 0, 0
+		raw.RecvCQ, raw.SRQ = nil, nil
+	}
+	if raw.SRQ != nil {
 		qp.srq = of[sharedQueue](address(attr.SRQ))
 		qp.srq.uses++
 		attr.Cap.MaxRecvWR, attr.Cap.MaxRecvSGE = 0, 0
 	}
 	// Safe: the objects are of ours, and C's two structs begin alike.
-	qp.sendCQ, qp.recvCQ = ofPointer[completionQueue](unsafe.Pointer(attr.SendCQ)), ofPointer[completionQueue](unsafe.Pointer(attr.RecvCQ))
+	qp.sendCQ, qp.recvCQ = ofPointer[completionQueue](unsafe.Pointer(raw.SendCQ)), ofPointer[completionQueue](unsafe.Pointer(raw.RecvCQ))
 	qp.init = *(*ibv.QPInitAttr)(unsafe.Pointer(attr))
 	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
 		if cq != nil {
@@ -98,21 +113,45 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 
 // refusesQP is why the device makes no such queue pair, or 0.
 func (d *device) refusesQP(attr *ibv.QPInitAttrEx) syscall.Errno {
-	const has = ibv.QPInitAttrPD | ibv.QPInitAttrCreateFlags | ibv.QPInitAttrSendOpsFlags
+	if errno := d.refusesQPType(attr); errno != 0 {
+		return errno
+	}
 	above := func(n uint32, limit int32) bool { return int64(n) > int64(limit) }
 	switch limits := &d.attr; {
-	case attr.CompMask&^has != 0, attr.CompMask&ibv.QPInitAttrCreateFlags != 0 && attr.CreateFlags != 0,
-		attr.CompMask&ibv.QPInitAttrSendOpsFlags != 0 && attr.SendOpsFlags&^uint64(extendedOperations[attr.QPType]) != 0:
-		return syscall.EOPNOTSUPP
-	case attr.CompMask&ibv.QPInitAttrPD == 0 || attr.SendCQ == nil || attr.RecvCQ == nil:
-		return syscall.EINVAL
-	case attr.QPType != ibv.QPTRC && (d.f.provider.IWARP || attr.QPType != ibv.QPTUC && attr.QPType != ibv.QPTUD):
-		return syscall.EOPNOTSUPP
 	case above(attr.Cap.MaxSendWR, limits.MaxQPWR), above(attr.Cap.MaxSendSGE, limits.MaxSGE), attr.Cap.MaxInlineData > maxInline,
 		attr.SRQ == nil && (above(attr.Cap.MaxRecvWR, limits.MaxQPWR) || above(attr.Cap.MaxRecvSGE, limits.MaxSGE)):
 		return syscall.EINVAL
 	case len(d.queuePairs) >= int(limits.MaxQP):
 		return syscall.ENOMEM
+	}
+	return 0
+}
+
+// refusesQPType is why the device makes no queue pair of such a type, or for such operations, or 0.
+func (d *device) refusesQPType(attr *ibv.QPInitAttrEx) syscall.Errno {
+	const has = ibv.QPInitAttrPD | ibv.QPInitAttrXRCD | ibv.QPInitAttrCreateFlags | ibv.QPInitAttrSendOpsFlags
+	missing := attr.CompMask&ibv.QPInitAttrPD == 0 || attr.SendCQ == nil
+	there := true
+	switch attr.QPType {
+	case ibv.QPTRC:
+		missing = missing || attr.RecvCQ == nil
+	case ibv.QPTUC, ibv.QPTUD:
+		missing, there = missing || attr.RecvCQ == nil, !d.f.provider.IWARP
+	case ibv.QPTXRCSend:
+		there = d.hasXRC()
+	case ibv.QPTXRCRecv:
+		missing, there = attr.CompMask&ibv.QPInitAttrXRCD == 0, d.hasXRC()
+	case ibv.QPTRawPacket, ibv.QPTDriver:
+		there = false
+	default:
+		return syscall.EINVAL
+	}
+	switch {
+	case !there, attr.CompMask&^has != 0, attr.CompMask&ibv.QPInitAttrCreateFlags != 0 && attr.CreateFlags != 0,
+		attr.CompMask&ibv.QPInitAttrSendOpsFlags != 0 && attr.SendOpsFlags&^uint64(extendedOperations[attr.QPType]) != 0:
+		return syscall.EOPNOTSUPP
+	case missing, attr.SRQ != nil && of[sharedQueue](address(attr.SRQ)).xrcd != nil:
+		return syscall.EINVAL
 	}
 	return 0
 }
@@ -134,10 +173,18 @@ func (d *device) qpNumber() uint32 {
 func (qp *queuePair) opened() *context { return qp.ctx }
 
 func (qp *queuePair) end() {
+	if qp.target != nil {
+		qp.target.handles--
+		return
+	}
 	qp.forget()
 	qp.leaveAll()
 	qp.unbindWindows()
 	delete(qp.ctx.dev.queuePairs, qp.number())
+	if qp.xrcd != nil {
+		qp.xrcd.uses--
+		return // its queues are others'
+	}
 	for _, cq := range []*completionQueue{qp.sendCQ, qp.recvCQ} {
 		if cq != nil {
 			cq.uses--
@@ -155,7 +202,7 @@ func destroyQP(a ccall.Args) (uintptr, syscall.Errno) {
 	qp := of[queuePair](a[0])
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
-	if qp.groups > 0 {
+	if qp.groups > 0 || qp.handles > 0 {
 		return uintptr(syscall.EBUSY), 0
 	}
 	qp.end()

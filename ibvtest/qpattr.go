@@ -15,7 +15,9 @@ func init() {
 }
 
 func modifyQP(a ccall.Args) (uintptr, syscall.Errno) {
-	qp, attr, mask := of[queuePair](a[0]), of[ibv.QPAttr](a[1]), ibv.QPAttrMask(uint32(a[2]))
+	handle, attr, mask := of[queuePair](a[0]), of[ibv.QPAttr](a[1]), ibv.QPAttrMask(uint32(a[2]))
+	qp := handle.itself()
+	mask &^= unused[qp.raw.QPBase.QPType]
 	qp.ctx.f.mu.Lock()
 	defer qp.ctx.f.mu.Unlock()
 	if errno := qp.refusesMask(attr, mask); errno != 0 {
@@ -31,7 +33,7 @@ func modifyQP(a ccall.Args) (uintptr, syscall.Errno) {
 		}
 		qp.enter(attr.QPState)
 	}
-	qp.tell()
+	handle.tell()
 	return 0, 0
 }
 
@@ -143,13 +145,14 @@ func (qp *queuePair) set(attr *ibv.QPAttr, mask ibv.QPAttrMask) {
 // writes, and a program may ask for the state while another goroutine looks there.
 //
 //go:norace
-func (qp *queuePair) tell() { qp.raw.QPBase.State = qp.now }
+func (qp *queuePair) tell() { qp.raw.QPBase.State = qp.itself().now }
 
 func queryQP(a ccall.Args) (uintptr, syscall.Errno) {
-	qp := of[queuePair](a[0])
-	qp.ctx.f.mu.Lock()
-	defer qp.ctx.f.mu.Unlock()
-	qp.tell()
+	handle := of[queuePair](a[0])
+	handle.ctx.f.mu.Lock()
+	defer handle.ctx.f.mu.Unlock()
+	handle.tell()
+	qp := handle.itself()
 	attr := qp.attr
 	attr.QPState, attr.CurQPState, attr.Cap = qp.now, qp.now, qp.init.Cap
 	if qp.draining() {

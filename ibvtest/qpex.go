@@ -17,7 +17,7 @@ const (
 )
 
 // extendedOperations are what a queue pair of a type may be made for.
-var extendedOperations = map[ibv.QPType]ibv.QPCreateSendOpsFlags{ibv.QPTUD: onUD, ibv.QPTUC: onUC, ibv.QPTRC: onRC}
+var extendedOperations = map[ibv.QPType]ibv.QPCreateSendOpsFlags{ibv.QPTUD: onUD, ibv.QPTUC: onUC, ibv.QPTRC: onRC, ibv.QPTXRCSend: onRC}
 
 func init() {
 	symbols["ibv_qp_to_qp_ex"] = func(a ccall.Args) (uintptr, syscall.Errno) {
@@ -33,7 +33,7 @@ func (qp *queuePair) extend(operations ibv.QPCreateSendOpsFlags) {
 	qp.batch = new(batch)
 	raw := &qp.raw
 	raw.WRStart, raw.WRComplete, raw.WRAbort = ibv.QPExWRStartFunc(opWRStart), ibv.QPExWRCompleteFunc(opWRComplete), ibv.QPExWRAbortFunc(opWRAbort)
-	raw.WRSetUDAddr = ibv.QPExWRSetUDAddrFunc(opWRSetUDAddr)
+	raw.WRSetUDAddr, raw.WRSetXRCSRQN = ibv.QPExWRSetUDAddrFunc(opWRSetUDAddr), ibv.QPExWRSetXRCSRQNFunc(opWRSetXRCSRQN)
 	raw.WRSetSGE, raw.WRSetSGEList = ibv.QPExWRSetSGEFunc(opWRSetSGE), ibv.QPExWRSetSGEListFunc(opWRSetSGEList)
 	raw.WRSetInlineData, raw.WRSetInlineDataList = ibv.QPExWRSetInlineDataFunc(opWRSetInlineData), ibv.QPExWRSetInlineDataListFunc(opWRSetInlineDataList)
 	for bit := ibv.QPCreateSendOpsFlags(1); bit <= operations; bit <<= 1 {

@@ -29,16 +29,17 @@ const psnMask = 1<<24 - 1
 
 // respond has a message arrive, of n bytes, from f.here or, for a read, to there (IBTA 9.7, 9.8).
 func (qp *queuePair) respond(from *queuePair, w *sendWork, n uint32) answer {
-	rc := qp.raw.QPBase.QPType == ibv.QPTRC
 	switch {
-	case !qp.receiving() || qp.raw.QPBase.QPType != from.raw.QPBase.QPType:
+	case !qp.receiving() || !qp.speaksWith(from.raw.QPBase.QPType):
 		return answer{}
 	case qp.toward() != from.ctx.dev || qp.attr.DestQPNum != from.number():
 		return answer{}
-	case rc && (qp.recvPSN^from.sendPSN)&psnMask != 0:
+	case qp.reliable() && (qp.recvPSN^from.sendPSN)&psnMask != 0:
 		return answer{}
 	case qp.attr.PathMTU != from.attr.PathMTU && n > 128<<min(qp.attr.PathMTU, from.attr.PathMTU):
 		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess) // packets are not as long as they should be (IBTA 9.7.4.1.6)
+	case qp.xrcd != nil && !qp.choose(w.wr.QPType.XRC().RemoteSRQN):
+		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess) // IBTA A14.3.1.4
 	}
 	a := qp.execute(w, n)
 	if a.kind == acknowledged {
@@ -71,7 +72,7 @@ func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 	wc := ibv.WC{Opcode: ibv.WCRecv, ByteLen: n}
 	status, told := qp.place(r.entries, n)
 	switch {
-	case status == ibv.WCLocLenErr && qp.raw.QPBase.QPType != ibv.QPTRC:
+	case status == ibv.WCLocLenErr && !qp.reliable():
 		return answer{} // and the receive is there for the next message (IBTA 9.9.3, class D)
 	case status == ibv.WCSuccess && told != ibv.WCSuccess:
 		return answer{kind: refused, status: told}
@@ -139,7 +140,7 @@ func firstBytes(entries []ibv.SGE, n uint32) (first []ibv.SGE, cut uint32, fits 
 // fails moves the responder to ERR, and says what the requester learns. On UC that is nothing, and nothing happens but for
 // an error of the responder's own.
 func (qp *queuePair) fails(told, own ibv.WCStatus) answer {
-	if qp.raw.QPBase.QPType == ibv.QPTRC || own != ibv.WCSuccess {
+	if qp.reliable() || own != ibv.WCSuccess {
 		qp.enter(ibv.QPSErr)
 	}
 	return answer{kind: refused, status: told}

@@ -93,10 +93,12 @@ func (qp *queuePair) refusesSend(wr *ibv.SendWR) (Refusal, bool) {
 var operations = [ibv.QPTXRCRecv + 1]uint32{
 	ibv.QPTUD: bits(ibv.WRSend, ibv.WRSendWithImm),
 	ibv.QPTUC: onConnections,
-	ibv.QPTRC: onConnections | bits(ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd),
+	ibv.QPTRC: onReliable, ibv.QPTXRCSend: onReliable,
 }
 
 var onConnections = bits(ibv.WRSend, ibv.WRSendWithImm, ibv.WRSendWithInv, ibv.WRRDMAWrite, ibv.WRRDMAWriteWithImm, ibv.WRLocalInv, ibv.WRBindMW)
+
+var onReliable = onConnections | bits(ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd)
 
 func bits(opcodes ...ibv.WROpcode) (all uint32) {
 	for _, op := range opcodes {

@@ -17,13 +17,24 @@ type sharedQueue struct {
 	in    *domain // the parent domain or the protection domain that it was made in
 	attr  ibv.SRQAttr
 	queue recvQueue
-	uses  int // how many queue pairs take from it: it cannot be destroyed before them
+	// Of one for XRC.
+	xrcd   *xrcDomain
+	cq     *completionQueue
+	number uint32
+
+	uses int // how many queue pairs take from it: it cannot be destroyed before them
 }
 
 func init() {
 	symbols["ibv_create_srq"] = func(a ccall.Args) (uintptr, syscall.Errno) {
 		pd, attr := of[domain](a[0]), of[ibv.SRQInitAttr](a[1])
-		return pd.createSRQ(attr.SRQContext, &attr.Attr)
+		pd.ctx.f.mu.Lock()
+		defer pd.ctx.f.mu.Unlock()
+		srq, errno := pd.createSRQ(attr.SRQContext, &attr.Attr)
+		if errno != 0 {
+			return null, errno
+		}
+		return address(&srq.raw), 0
 	}
 	symbols["ibv_modify_srq"] = modifySRQ
 	symbols["ibv_query_srq"] = querySRQ
@@ -37,22 +48,19 @@ func init() {
 var (
 	opPostSRQRecv = servePost("post_srq_recv", (*sharedQueue).post)
 	opCreateSRQEx = operation("create_srq_ex", createSRQEx)
-	// Only queues for XRC have a number, which there are none of.
-	opGetSRQNum = operation("get_srq_num", func(ccall.Args) (uintptr, syscall.Errno) { return uintptr(syscall.EINVAL), 0 })
+	opGetSRQNum   = operation("get_srq_num", getSRQNum)
 )
 
-// createSRQ makes a shared receive queue, and tells in attr what it really has.
-func (pd *domain) createSRQ(number uintptr, attr *ibv.SRQAttr) (uintptr, syscall.Errno) {
+// createSRQ makes a shared receive queue, and tells in attr what it really has. The lock is held.
+func (pd *domain) createSRQ(number uintptr, attr *ibv.SRQAttr) (*sharedQueue, syscall.Errno) {
 	c, d := pd.ctx, pd.ctx.dev
-	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
 	switch {
 	case d.attr.MaxSRQ == 0:
-		return null, syscall.EOPNOTSUPP
+		return nil, syscall.EOPNOTSUPP
 	case !d.fitsSRQ(attr.MaxWR), int64(attr.MaxSGE) > int64(d.attr.MaxSRQSGE):
-		return null, syscall.EINVAL
+		return nil, syscall.EINVAL
 	case d.sharedQueues >= d.attr.MaxSRQ:
-		return null, syscall.ENOMEM
+		return nil, syscall.ENOMEM
 	}
 	attr.SRQLimit = 0
 	srq := &sharedQueue{ctx: c, in: pd, attr: *attr}
@@ -62,7 +70,7 @@ func (pd *domain) createSRQ(number uintptr, attr *ibv.SRQAttr) (uintptr, syscall
 	pd.uses++
 	d.sharedQueues++
 	c.f.keep(srq)
-	return address(raw), 0
+	return srq, 0
 }
 
 // fitsSRQ reports whether a shared receive queue can be so large.
@@ -71,14 +79,44 @@ func (d *device) fitsSRQ(maxWR uint32) bool {
 }
 
 func createSRQEx(a ccall.Args) (uintptr, syscall.Errno) {
-	attr := of[ibv.SRQInitAttrEx](a[1])
-	switch mask := attr.CompMask; {
-	case mask&ibv.SRQInitAttrPD == 0:
+	c, attr := contextAt(a[0]), of[ibv.SRQInitAttrEx](a[1])
+	const basic, forXRC = ibv.SRQInitAttrPD | ibv.SRQInitAttrType, ibv.SRQInitAttrXRCD | ibv.SRQInitAttrCQ
+	mask, typ := attr.CompMask, ibv.SRQTBasic
+	if mask&ibv.SRQInitAttrType != 0 {
+		typ = attr.SRQType
+	}
+	c.f.mu.Lock()
+	defer c.f.mu.Unlock()
+	isXRC := typ == ibv.SRQTXRC
+	switch {
+	case mask&ibv.SRQInitAttrPD == 0, isXRC && mask&forXRC != forXRC:
 		return null, syscall.EINVAL
-	case mask&ibv.SRQInitAttrType != 0 && attr.SRQType != ibv.SRQTBasic, mask&^(ibv.SRQInitAttrPD|ibv.SRQInitAttrType) != 0:
+	case typ != ibv.SRQTBasic && !(isXRC && c.dev.hasXRC()), mask&^(basic|forXRC) != 0:
 		return null, syscall.EOPNOTSUPP
 	}
-	return of[domain](address(attr.PD)).createSRQ(attr.SRQContext, &attr.Attr)
+	srq, errno := of[domain](address(attr.PD)).createSRQ(attr.SRQContext, &attr.Attr)
+	if errno != 0 {
+		return null, errno
+	}
+	if isXRC {
+		// Safe: both are of ours.
+		srq.xrcd, srq.cq = of[xrcDomain](address(attr.XRCD)), ofPointer[completionQueue](unsafe.Pointer(attr.CQ))
+		srq.xrcd.uses++
+		srq.cq.uses++
+		c.dev.nextSRQ++
+		srq.number = c.dev.nextSRQ
+		c.dev.numbered[srq.number] = srq
+	}
+	return address(&srq.raw), 0
+}
+
+func getSRQNum(a ccall.Args) (uintptr, syscall.Errno) {
+	srq := of[sharedQueue](a[0])
+	if srq.xrcd == nil {
+		return uintptr(syscall.EINVAL), 0
+	}
+	*of[uint32](a[1]) = srq.number
+	return 0, 0
 }
 
 func modifySRQ(a ccall.Args) (uintptr, syscall.Errno) {
@@ -132,6 +170,11 @@ func (srq *sharedQueue) opened() *context { return srq.ctx }
 
 func (srq *sharedQueue) end() {
 	srq.queue.clear()
+	if srq.xrcd != nil {
+		srq.xrcd.uses--
+		srq.cq.uses--
+		delete(srq.ctx.dev.numbered, srq.number)
+	}
 	srq.in.uses--
 	srq.ctx.dev.sharedQueues--
 }

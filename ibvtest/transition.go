@@ -59,6 +59,10 @@ var transitions = map[ibv.QPType]map[transition]takes{
 	},
 }
 
+// unused is what an end of XRC has no use for of what RC takes. It is dropped where it is set, as the kernel does, so that
+// programs may set what both ends need.
+var unused = map[ibv.QPType]ibv.QPAttrMask{ibv.QPTXRCSend: answering, ibv.QPTXRCRecv: asking}
+
 // takenBy is what a type of queue pairs takes in a transition, if there is such a one.
 func takenBy(typ ibv.QPType, change transition) (takes, bool) {
 	switch {
@@ -67,6 +71,10 @@ func takenBy(typ ibv.QPType, change transition) (takes, bool) {
 	case change.to == ibv.QPSReset, change.to == ibv.QPSErr && change.from != ibv.QPSReset:
 		return takes{}, true
 	}
+	drops, isXRC := unused[typ]
+	if isXRC {
+		typ = ibv.QPTRC
+	}
 	taken, is := transitions[typ][change]
-	return taken, is
+	return takes{taken.must &^ drops, taken.may &^ drops}, is
 }

@@ -181,7 +181,7 @@ func (qp *queuePair) finish(status ibv.WCStatus, n uint32) {
 	switch {
 	case status == ibv.WCSuccess:
 		qp.drained()
-	case qp.raw.QPBase.QPType == ibv.QPTRC:
+	case qp.reliable():
 		qp.enter(ibv.QPSErr)
 	default:
 		qp.enter(ibv.QPSSQE) // IBTA 10.3.1.6
