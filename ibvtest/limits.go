@@ -3,6 +3,7 @@
 package ibvtest
 
 import (
+	"math"
 	"syscall"
 	"unsafe"
 
@@ -61,6 +62,7 @@ func queryDeviceEx(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EINVAL), 0
 	}
 	var attr ibv.DeviceAttrEx
+	attr.CompletionTimestampMask, attr.HCACoreClock = math.MaxUint64, coreClock
 	attr.OrigAttr, attr.DeviceCapFlagsEx, attr.PhysPortCntEx = d.attr, uint64(d.attr.DeviceCapFlags), uint32(d.attr.PhysPortCnt)
 	fill(a[2], &attr, a[3])
 	return 0, 0

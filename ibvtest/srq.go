@@ -156,6 +156,7 @@ func querySRQ(a ccall.Args) (uintptr, syscall.Errno) {
 func (srq *sharedQueue) taken() {
 	if srq.queue.waiting() < int(srq.attr.SRQLimit) {
 		srq.attr.SRQLimit = 0
+		srq.ctx.event(ibv.EventSRQLimitReached, address(&srq.raw))
 	}
 }
 
@@ -187,6 +188,7 @@ func destroySRQ(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EBUSY), 0
 	}
 	srq.end()
+	srq.ctx.forgetEvents(address(&srq.raw), &srq.raw.EventsCompleted)
 	srq.ctx.f.drop(srq)
 	return 0, 0
 }

@@ -56,6 +56,9 @@ func (qp *queuePair) enter(state ibv.QPState) {
 		qp.calm()
 		qp.flushSends()
 		qp.flushReceives()
+		if qp.srq != nil && from != ibv.QPSErr {
+			qp.ctx.event(ibv.EventQPLastWQEReached, address(&qp.raw)) // it takes no more from there (IBTA 11.6.3.2)
+		}
 	}
 }
 

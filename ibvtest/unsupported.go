@@ -19,7 +19,6 @@ var unsupported = map[string]symbol{
 	"ibv_unimport_mr": nothing,
 	"ibv_unimport_dm": nothing,
 	// Memory of other devices.
-	"ibv_reg_dmabuf_mr":        noObject,
 	"ibv_dm_export_dmabuf_fd":  noNumber,
 	"ibv_alloc_dmah":           noObject,
 	"ibv_dealloc_dmah":         notSupported,
