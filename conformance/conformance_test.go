@@ -32,14 +32,19 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// maturing is the groups of which ibvtest has not everything yet.
-var maturing = map[string]bool{"cq": true, "notify": true, "wait": true, "srq": true, "region": true, "window": true, "XRC": true, "extended cq": true, "batch": true, "query": true, "closing": true, "rings": true}
+// maturing is the scenarios for which ibvtest has not everything yet.
+var maturing = map[string]bool{
+	"extended cq: polled in pieces": true, "extended cq: refused": true, "cq: moderated": true,
+	"srq: a queue pair's last receive": true, "srq: limit": true, "srq: limit told once": true,
+	"srq: limit above its receives is told at once, or with the next": true,
+	"XRC: a message to a shared receive queue": true, "XRC: busy domain": true, "XRC: a receiving end opened again": true,
+}
 
 func pass(t *testing.T, device string) {
 	report, err := start(device)
 	require.NoError(t, err)
 	for _, s := range Scenarios() {
-		if report.Provider.Name == inProcess && maturing[s.Group] {
+		if report.Provider.Name == inProcess && maturing[s.String()] {
 			continue
 		}
 		t.Run(strings.ReplaceAll(s.Group+"/"+s.Name, " ", "_"), func(t *testing.T) {
