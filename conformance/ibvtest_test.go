@@ -4,10 +4,56 @@ package conformance
 
 import (
 	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibvtest"
 )
 
 func init() {
 	newDevice = func(t *testing.T) string { return ibvtest.New(t).Names()[0] }
+}
+
+const (
+	unflushed    = "flushing: posts in the error state flush"
+	takenInReset = "posting: receives are refused in RESET"
+	recvsGoOn    = "posting: receives before a refused one are posted, and posting goes on"
+	sendsGoOn    = "posting: sends before a refused one are posted, and posting goes on"
+	fullOfRecv   = "posting: a full receive queue refuses and loses nothing"
+	fullOfSend   = "posting: a full send queue refuses and loses nothing"
+)
+
+// peculiar is the scenarios that a device cannot pass which behaves as a provider does.
+var peculiar = map[string][]string{
+	ibvtest.Rxe.Name:   {unflushed},
+	ibvtest.Rxe39.Name: {takenInReset, unflushed},
+	ibvtest.MLX5.Name:  {takenInReset},
+	ibvtest.MLX4.Name:  {takenInReset},
+	ibvtest.MTHCA.Name: {takenInReset},
+	ibvtest.IRDMA.Name: {recvsGoOn, sendsGoOn, fullOfRecv, fullOfSend, takenInReset}, // it does not say what it refused
+}
+
+// In whatever way a provider refuses work requests, programs see the same, but for what it is known for.
+func TestProviders(t *testing.T) {
+	for _, provider := range ibvtest.Providers() {
+		if provider.Name == "" || provider.IWARP {
+			continue // TestDevice has the first; and iWARP connects by librdmacm, which there is none of
+		}
+		t.Run(provider.Name, func(t *testing.T) {
+			t.Parallel()
+			device := ibvtest.New(t, ibvtest.As(provider)).Names()[0]
+			var failed []string
+			for _, s := range Scenarios() {
+				if maturing[s.Group] {
+					continue
+				}
+				if result := s.run(device, Options{Patience: 5 * time.Second}); result.Status == Failed {
+					failed = append(failed, s.Group+": "+s.Name)
+					t.Log(result.Reason)
+				}
+			}
+			require.ElementsMatch(t, peculiar[provider.Name], failed)
+		})
+	}
 }
