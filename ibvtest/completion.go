@@ -6,6 +6,7 @@ import "github.com/goverbs/goverbs/ibv"
 
 // completion is one on its way to a program.
 type completion struct {
+	own       ownership
 	wc        ibv.WC
 	solicited bool  // wakes who waits for those alone
 	at        int64 // when it came, in ns since 1970, for queues that tell
@@ -15,4 +16,7 @@ type completion struct {
 }
 
 // polled is for when a program takes it.
-func (c *completion) polled() { c.slots.free(c.free, c.life) }
+func (c *completion) polled() {
+	c.slots.free(c.free, c.life)
+	c.own.polled()
+}

@@ -121,7 +121,7 @@ func (qp *queuePair) takeDatagram(from *queuePair, w *sendWork, n uint32) {
 	if f.infiniband {
 		wc.SLID = from.ctx.dev.port(uint32(w.way.PortNum)).attr.LID | uint16(w.way.SrcPathBits)
 	}
-	switch own, _ := qp.place(r.entries, ibv.GRHLength+n); own {
+	switch own, _ := qp.place(w, r, ibv.GRHLength+n); own {
 	case ibv.WCSuccess:
 	case ibv.WCLocLenErr:
 		return // and the receive is there for the next one (IBTA 9.9.3, class D)

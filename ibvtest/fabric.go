@@ -28,6 +28,7 @@ type Fabric struct {
 	alive   map[any]int // what programs know by its address alone, with when it was made
 	kept    int
 	timers  map[*timer]struct{}
+	claims  claims
 
 	// The memory at the two ends of the message that is being carried out.
 	here, there []piece

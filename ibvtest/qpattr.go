@@ -32,6 +32,9 @@ func modifyQP(a ccall.Args) (uintptr, syscall.Errno) {
 			qp.attr = ibv.QPAttr{}
 		}
 		qp.enter(attr.QPState)
+		if attr.QPState == ibv.QPSErr {
+			qp.peers.stop()
+		}
 	}
 	handle.tell()
 	return 0, 0

@@ -16,11 +16,11 @@ func (qp *queuePair) write(w *sendWork, n uint32) answer {
 		return qp.notReadyNow()
 	}
 	to := w.wr.WR.RDMA()
-	memory, _, status := qp.remote(to.RemoteAddr, to.RKey, n, ibv.AccessRemoteWrite)
+	memory, mr, status := qp.remote(to.RemoteAddr, to.RKey, n, ibv.AccessRemoteWrite)
 	if status != ibv.WCSuccess {
 		return qp.fails(status, ibv.WCSuccess)
 	}
-	if end := writeInOrder(memory, qp.ctx.f.here); end != wholly {
+	if end := qp.peers.write(&w.own, mr, memory, qp.ctx.f.here, qp.raw.QPBase.QPType == ibv.QPTRC); end != wholly {
 		return qp.faulted(end == toFaults)
 	}
 	if immediate {
@@ -37,12 +37,13 @@ func (qp *queuePair) read(w *sendWork, n uint32) answer {
 		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
 	}
 	from := w.wr.WR.RDMA()
-	memory, _, status := qp.remote(from.RemoteAddr, from.RKey, n, ibv.AccessRemoteRead)
+	memory, mr, status := qp.remote(from.RemoteAddr, from.RKey, n, ibv.AccessRemoteRead)
 	if status != ibv.WCSuccess {
 		return qp.fails(status, ibv.WCSuccess)
 	}
 	f := qp.ctx.f
 	f.there = append(f.there[:0], memory)
+	qp.peers.read(&w.own, mr, memory)
 	if end := scatter(f.here, f.there); end != wholly {
 		return qp.faulted(end == fromFaults)
 	}
@@ -64,18 +65,19 @@ func (qp *queuePair) atomic(w *sendWork) answer {
 	if qp.attr.MaxDestRdAtomic == 0 || to.RemoteAddr%atomicLength != 0 {
 		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
 	}
-	memory, _, status := qp.remote(to.RemoteAddr, to.RKey, atomicLength, ibv.AccessRemoteAtomic)
+	memory, mr, status := qp.remote(to.RemoteAddr, to.RKey, atomicLength, ibv.AccessRemoteAtomic)
 	if status != ibv.WCSuccess {
 		return qp.fails(status, ibv.WCSuccess)
 	}
 	if !aligned(memory) {
 		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess)
 	}
-	before, there := atomically(memory, func(word *uint64) uint64 {
-		if w.wr.Opcode == ibv.WRAtomicCmpAndSwp {
-			return compareAndSwap(word, to.CompareAdd, to.Swap)
+	swaps, operand, swap := w.wr.Opcode == ibv.WRAtomicCmpAndSwp, to.CompareAdd, to.Swap
+	before, there := qp.peers.change(&w.own, mr, memory, func(word *uint64) uint64 {
+		if swaps {
+			return compareAndSwap(word, operand, swap)
 		}
-		return fetchAndAdd(word, to.CompareAdd)
+		return fetchAndAdd(word, operand)
 	})
 	if !there {
 		return qp.faulted(true)

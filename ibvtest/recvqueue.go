@@ -11,6 +11,7 @@ import (
 
 // recvWork is a work request of a receive queue.
 type recvWork struct {
+	own     ownership
 	id      uint64
 	entries []ibv.SGE
 }
@@ -19,11 +20,13 @@ type recvWork struct {
 type recvQueue struct {
 	workQueue[recvWork]
 	maxSGE uint32
+	in     *domain
 	shared *sharedQueue // which it is the queue of, or nil
 }
 
 // post posts a list. number is the queue pair's, or 0.
 func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+	defer d.f.claims.made()
 	// Safe: it is a list of the program's, which lives until the call is over.
 	for wr, i := (*ibv.RecvWR)(list), 0; wr != nil; wr, i = wr.Next, i+1 {
 		if r := d.f.wrRefused(d, number, true, wr.WRID, i); r != nil {
@@ -34,6 +37,7 @@ func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result,
 		}
 		w := q.add()
 		w.id, w.entries = wr.WRID, append(w.entries[:0], wr.SGEs()...)
+		q.use.post(d.f, &w.own, q.in, w.entries, receives)
 	}
 	return 0, 0, 0
 }
@@ -99,12 +103,14 @@ func (qp *queuePair) refusesReceives() (Refusal, bool) {
 
 // complete completes the work request next to be used, for a queue pair.
 func (q *recvQueue) complete(qp *queuePair, wc *ibv.WC, solicited bool) {
-	wc.WRID, wc.QPNum = q.next().id, qp.number()
+	w := q.next()
+	wc.WRID, wc.QPNum = w.id, qp.number()
+	own := q.use.end(&w.own, true)
 	q.done()
 	if q.shared != nil {
 		q.shared.taken()
 	}
-	qp.recvCQ.push(completion{wc: *wc, solicited: solicited || wc.Status != ibv.WCSuccess, slots: &q.slots, free: 1, life: q.life})
+	qp.recvCQ.push(completion{wc: *wc, solicited: solicited || wc.Status != ibv.WCSuccess, slots: &q.slots, free: 1, life: q.life, own: own})
 }
 
 // flushReceives completes all that the queue pair's own receive queue has, unused.

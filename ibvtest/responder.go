@@ -70,7 +70,7 @@ func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 		return qp.notReadyNow()
 	}
 	wc := ibv.WC{Opcode: ibv.WCRecv, ByteLen: n}
-	status, told := qp.place(r.entries, n)
+	status, told := qp.place(w, r, n)
 	switch {
 	case status == ibv.WCLocLenErr && !qp.reliable():
 		return answer{} // and the receive is there for the next message (IBTA 9.9.3, class D)
@@ -103,8 +103,8 @@ func (qp *queuePair) notReadyNow() answer {
 
 // place scatters n bytes from f.here over the entries of a receive. It says how the receive ended, and what the requester
 // learns if that is not well.
-func (qp *queuePair) place(entries []ibv.SGE, n uint32) (own, told ibv.WCStatus) {
-	entries, cut, fits := firstBytes(entries, n)
+func (qp *queuePair) place(w *sendWork, r *recvWork, n uint32) (own, told ibv.WCStatus) {
+	entries, cut, fits := firstBytes(r.entries, n)
 	if !fits {
 		return ibv.WCLocLenErr, ibv.WCRemInvReqErr
 	}
@@ -112,6 +112,7 @@ func (qp *queuePair) place(entries []ibv.SGE, n uint32) (own, told ibv.WCStatus)
 	if f.there, own = qp.pd.local(f.there[:0], entries, true); own != ibv.WCSuccess {
 		return own, ibv.WCRemOpErr
 	}
+	qp.peers.place(&w.own, &r.own, f.there)
 	switch scatter(f.there, f.here) {
 	case toFaults:
 		return ibv.WCLocProtErr, ibv.WCRemOpErr

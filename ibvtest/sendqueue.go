@@ -11,6 +11,7 @@ import (
 
 // sendWork is a work request of a send queue.
 type sendWork struct {
+	own     ownership
 	wr      ibv.SendWR // a copy, whose Next and SGList nobody follows
 	entries []ibv.SGE
 	inline  []byte     // what was copied at the post
@@ -63,6 +64,9 @@ func (qp *queuePair) take(wr *ibv.SendWR) {
 	}
 	if !w.is(ibv.SendInline) {
 		w.entries = append(w.entries, wr.SGEs()...)
+	}
+	qp.sends.use.post(qp.ctx.f, &w.own, qp.pd, w.entries, w.uses())
+	if !w.is(ibv.SendInline) {
 		return
 	}
 	for _, e := range wr.SGEs() {
@@ -128,7 +132,9 @@ func (q *sendQueue) complete(qp *queuePair, status ibv.WCStatus, length uint32) 
 	w := q.next()
 	q.done()
 	q.silent++
-	if status == ibv.WCSuccess && !w.is(ibv.SendSignaled) && qp.init.SQSigAll == 0 {
+	told := status != ibv.WCSuccess || w.is(ibv.SendSignaled) || qp.init.SQSigAll != 0
+	own := q.use.end(&w.own, told)
+	if !told {
 		return
 	}
 	wc := ibv.WC{WRID: w.wr.WRID, Status: status, QPNum: qp.number()}
@@ -137,7 +143,7 @@ func (q *sendQueue) complete(qp *queuePair, status ibv.WCStatus, length uint32) 
 	}
 	free := q.silent
 	q.silent = 0
-	qp.sendCQ.push(completion{wc: wc, solicited: status != ibv.WCSuccess, slots: &q.slots, free: free, life: q.life})
+	qp.sendCQ.push(completion{wc: wc, solicited: status != ibv.WCSuccess, slots: &q.slots, free: free, life: q.life, own: own})
 }
 
 // completes is what the completions of operations say.

@@ -64,7 +64,7 @@ func (pd *domain) createSRQ(number uintptr, attr *ibv.SRQAttr) (*sharedQueue, sy
 	}
 	attr.SRQLimit = 0
 	srq := &sharedQueue{ctx: c, in: pd, attr: *attr}
-	srq.queue.depth, srq.queue.maxSGE, srq.queue.shared = attr.MaxWR, attr.MaxSGE, srq
+	srq.queue.depth, srq.queue.maxSGE, srq.queue.in, srq.queue.shared = attr.MaxWR, attr.MaxSGE, pd, srq
 	raw := &srq.raw
 	raw.Context, raw.SRQContext, raw.PD, raw.Handle = &c.verbs.Context, number, &pd.raw, d.handle()
 	pd.uses++

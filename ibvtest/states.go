@@ -10,6 +10,8 @@ type transport struct {
 	own      recvQueue
 	receives *recvQueue // its own, or a shared one
 
+	peers peersUse
+
 	now ibv.QPState // what C's struct says is older: it changes when programs ask
 	far *port       // where a connection's path leads to, or nil
 
@@ -26,7 +28,7 @@ type transport struct {
 // setUp is for a new queue pair. shared is its shared receive queue, or nil.
 func (qp *queuePair) setUp(shared *recvQueue) {
 	qp.sends.depth = qp.init.Cap.MaxSendWR
-	qp.own.depth, qp.own.maxSGE = qp.init.Cap.MaxRecvWR, qp.init.Cap.MaxRecvSGE
+	qp.own.depth, qp.own.maxSGE, qp.own.in = qp.init.Cap.MaxRecvWR, qp.init.Cap.MaxRecvSGE, qp.pd
 	if qp.receives = shared; shared == nil {
 		qp.receives = &qp.own
 	}
@@ -69,6 +71,7 @@ func (qp *queuePair) forget() {
 	qp.sends.silent = 0
 	qp.own.clear()
 	qp.far = nil
+	qp.peers.stop()
 }
 
 // calm ends the wait for anything.

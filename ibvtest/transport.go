@@ -13,6 +13,7 @@ const maxMessage = 1 << 31
 
 // run carries out what is on the send queue as far as it goes. The fabric's lock is held.
 func (qp *queuePair) run() {
+	qp.ctx.f.claims.made()
 	switch qp.now {
 	case ibv.QPSRTS:
 		for !qp.waits && qp.now == ibv.QPSRTS && qp.sends.waiting() > 0 {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/ibvtest"
+	"github.com/goverbs/goverbs/internal/ccall"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -262,7 +263,10 @@ func TestNoAllocations(t *testing.T) {
 			},
 		} {
 			round() // queues grow
-			require.Zero(t, testing.AllocsPerRun(20, round), "%v %s", typ, name)
+			allocs := testing.AllocsPerRun(20, round)
+			if !ccall.RaceDetector { // which is told of every buffer
+				require.Zero(t, allocs, "%v %s", typ, name)
+			}
 			require.Equal(t, 8, n, "%v %s", typ, name)
 			require.Equal(t, ibv.WCSuccess, wcs[7].Status)
 		}

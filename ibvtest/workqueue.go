@@ -24,6 +24,7 @@ func (s *slots) free(n, life uint32) {
 // workQueue is a queue of work requests that wait to be carried out. Its memory, and that of what is in it, is used again.
 type workQueue[W any] struct {
 	slots
+	use         queueUse
 	ring        []W // as many as a power of two
 	first, last uint32
 }
@@ -68,4 +69,5 @@ func (q *workQueue[W]) done() { q.first++ }
 func (q *workQueue[W]) clear() {
 	q.first, q.taken = q.last, 0
 	q.life++
+	q.use.stop()
 }
