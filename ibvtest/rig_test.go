@@ -38,7 +38,7 @@ func openRig(t *testing.T, f *ibvtest.Fabric, device int) *rig {
 	t.Cleanup(func() { require.NoError(t, r.dev.CloseAll()) })
 	r.pd, err = r.dev.AllocPD()
 	require.NoError(t, err)
-	r.cq, err = r.dev.CreateCQ(256, rdma.CQOptions{})
+	r.cq, err = r.dev.CreateCQ(1024, rdma.CQOptions{})
 	require.NoError(t, err)
 	return r
 }
@@ -46,10 +46,22 @@ func openRig(t *testing.T, f *ibvtest.Fabric, device int) *rig {
 // qp is a queue pair of a type, in INIT.
 func (r *rig) qp(typ ibv.QPType) *rdma.QP {
 	r.t.Helper()
-	qp, err := r.pd.CreateQP(rdma.QPOptions{
-		Type: typ, SendCQ: r.cq, RecvCQ: r.cq, Access: ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic,
-		Cap: ibv.QPCap{MaxSendWR: 8, MaxRecvWR: 8, MaxSendSGE: 2, MaxRecvSGE: 2},
-	})
+	return r.qpOf(typ, ibv.QPCap{MaxSendWR: 8, MaxRecvWR: 8, MaxSendSGE: 2, MaxRecvSGE: 2})
+}
+
+func (r *rig) qpOf(typ ibv.QPType, room ibv.QPCap) *rdma.QP {
+	r.t.Helper()
+	return r.qpOn(r.cq, typ, room)
+}
+
+// qpOn has its completions on another queue.
+func (r *rig) qpOn(cq *rdma.CQ, typ ibv.QPType, room ibv.QPCap) *rdma.QP {
+	r.t.Helper()
+	opts := rdma.QPOptions{Type: typ, SendCQ: cq, RecvCQ: cq, Cap: room}
+	if typ == ibv.QPTRC {
+		opts.Access = ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic
+	}
+	qp, err := r.pd.CreateQP(opts)
 	require.NoError(r.t, err)
 	return qp
 }
