@@ -52,7 +52,8 @@ type Latitude struct {
 	NotReadyIsNoAnswer bool
 	// TellsReceiveOfRefusal: when a write with immediate data is refused, the receive that
 	// it would have taken ends with the status of the refusal. The specification has it
-	// flushed, for it was not taken. Soft-RoCE.
+	// flushed, for it was not taken. Soft-RoCE, where one of a shared receive queue is
+	// lost; that is not tried.
 	TellsReceiveOfRefusal bool
 	// QueryTellsRoom: ibv_query_qp and ibv_query_srq say how many work requests there is
 	// room for, which is more than what the queue was said to have when it was made.

@@ -91,7 +91,7 @@ func replay(m machine, l Latitude, s Sequence, patience time.Duration) (Outcome,
 // compare waits until all is as the model says. It returns how many completions came.
 func (w *world) compare(m machine, patience time.Duration) (completed int, err error) {
 	start := time.Time{}
-	for {
+	for tries := 0; ; tries++ {
 		n, err := w.collect(m)
 		if completed += n; err != nil {
 			return completed, err
@@ -104,7 +104,11 @@ func (w *world) compare(m machine, patience time.Duration) (completed int, err e
 		} else if time.Since(start) > patience {
 			return completed, fmt.Errorf("after %v: %w", patience, err)
 		}
-		runtime.Gosched()
+		if tries < 100 {
+			runtime.Gosched()
+		} else {
+			time.Sleep(50 * time.Microsecond)
+		}
 	}
 }
 

@@ -259,6 +259,9 @@ func (w *world) carryOut(a *queuePair, s *send) bool {
 			return true
 		}
 		if op.receives && w.TellsReceiveOfRefusal {
+			if b.SRQ != 0 {
+				w.leave("a refused write has taken a shared receive, and not reported it")
+			}
 			w.received(b, take(q), append(refused, ibv.WCWRFlushErr)...)
 		}
 		w.toError(b)

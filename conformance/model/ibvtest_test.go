@@ -1,0 +1,24 @@
+//go:build !freebsd
+
+package model
+
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/ibvtest"
+)
+
+// ibvtest does what the model says, whatever the calls: thousands of sequences.
+// Its time is that of the test, so nobody waits for retries.
+func TestInProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, err := Open(ibvtest.New(t).Names()[0])
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, d.Close()) })
+		d.Settle, d.Timeout, d.Patience = 0, 8, *patience
+		replayAll(t, d, *first, 20**sequences)
+	})
+}
