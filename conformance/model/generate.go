@@ -63,7 +63,7 @@ func (w *world) imagine(c Call) {
 	w.run()
 	late := w.expected[:0]
 	for _, e := range w.expected {
-		if e.late {
+		if e.late && !e.dropped {
 			late = append(late, e)
 		}
 	}

@@ -256,7 +256,7 @@ func (w *world) done(c Call, a *answer) error {
 	case QueryQP:
 		return w.queriedQP(w.qps[c.QP], a)
 	case DestroyQP:
-		w.forgetQueue(c.QP)
+		w.drop(c.QP)
 		delete(w.qps, c.QP)
 	case CreateAH:
 		w.ahs[c.AH] = c.PD

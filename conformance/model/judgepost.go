@@ -109,7 +109,7 @@ func (w *world) refusesSend(qp *queuePair, wr SendWR) *refusal {
 			r.errnos = tooMuch
 		}
 		return r
-	case full:
+	case full, w.FlushesLate && qp.state == ibv.QPSErr:
 		return &refusal{errnos: []syscall.Errno{syscall.ENOMEM}, may: true}
 	}
 	return nil
@@ -130,10 +130,10 @@ func (w *world) postedRecv(qp *queuePair, wr RecvWR) {
 		qp.waiting = append(qp.waiting, wr)
 		return
 	}
-	if w.FlushesReceivesLate {
+	if w.FlushesLate {
 		qp.waiting = append(qp.waiting, wr)
 	}
-	w.received(qp, wr, ibv.WCWRFlushErr).late = w.FlushesReceivesLate
+	w.received(qp, wr, ibv.WCWRFlushErr).late = w.FlushesLate
 }
 
 // assume is what a device does that never gives more than was asked for.

@@ -35,10 +35,10 @@ type Latitude struct {
 	// a receive that is too small, and its sender then with IBV_WC_REM_OP_ERR. Soft-RoCE,
 	// which tells these mistakes from others late.
 	LocalOperation bool
-	// FlushesReceivesLate: a receive posted to a queue pair in ERR is flushed no sooner
-	// than at the next move to ERR. Soft-RoCE, where a receive is posted without the
-	// kernel's hearing of it.
-	FlushesReceivesLate bool
+	// FlushesLate: what is posted to a queue pair in ERR may be flushed only by the next
+	// move to ERR. Soft-RoCE, where a receive is posted without the kernel's hearing of it,
+	// and which at times does not hear of a send.
+	FlushesLate bool
 	// KeepsRefusedSends: sends that are refused for the queue pair's state are in the
 	// queue all the same, and go out later. Soft-RoCE, whose kernel refuses them after
 	// the library has written them. They are not tried there.
@@ -76,7 +76,7 @@ type Latitude struct {
 
 // SoftRoCE is what is known of the kernel's rxe and its provider.
 var SoftRoCE = Latitude{
-	LocalOperation: true, FlushesReceivesLate: true, KeepsRefusedSends: true, RetriesForEver: true,
+	LocalOperation: true, FlushesLate: true, KeepsRefusedSends: true, RetriesForEver: true,
 	NotReadyIsNoAnswer: true, TellsReceiveOfRefusal: true, QueryTellsRoom: true, StallsRetries: true, LosesMore: true,
 	UnknownRefusal: true, ErrorOfUnreliable: true,
 }

@@ -143,7 +143,7 @@ func (w *world) completed(m machine, cq int, wc *ibv.WC) error {
 	}
 	e := w.expected[at]
 	for _, before := range w.expected[:at] {
-		if before.queue() == e.queue() {
+		if before.queue() == e.queue() && !before.dropped {
 			return fmt.Errorf("out of order: %v; the next one of the %s should be: %v", *wc, e.queue(), before)
 		}
 	}
@@ -152,8 +152,7 @@ func (w *world) completed(m machine, cq int, wc *ibv.WC) error {
 	}
 	w.expected = slices.Delete(w.expected, at, at+1)
 	if e.late {
-		q := w.qps[e.qp]
-		q.waiting = q.waiting[1:]
+		w.flushed(e)
 	}
 	return nil
 }

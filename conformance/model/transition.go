@@ -83,7 +83,7 @@ func (w *world) modify(qp *queuePair, c ModifyQP) {
 	case ibv.QPSReset:
 		qp.sends, qp.occupied, qp.waiting = nil, nil, nil
 		qp.epoch++
-		w.forgetQueue(qp.QP)
+		w.drop(qp.QP)
 	case ibv.QPSErr:
 		w.toError(qp)
 	case ibv.QPSRTR:

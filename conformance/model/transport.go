@@ -21,7 +21,7 @@ func (w *world) run() {
 		for _, number := range sorted(w.qps) {
 			qp := w.qps[number]
 			if qp.state > ibv.QPSRTS {
-				w.flushSends(qp)
+				w.flushPosted(qp)
 			}
 			for len(qp.sends) > 0 && qp.state == ibv.QPSRTS && w.undefined == "" && w.carryOut(qp, qp.sends[0]) {
 				again = true
@@ -156,19 +156,35 @@ func (w *world) flushSends(qp *queuePair) {
 	}
 }
 
+// flushPosted flushes what was posted to a queue pair that takes no more sends.
+func (w *world) flushPosted(qp *queuePair) {
+	n := len(w.expected)
+	w.flushSends(qp)
+	for _, e := range w.expected[n:] {
+		e.late = w.FlushesLate
+	}
+}
+
 // toError moves a queue pair to ERR, and flushes it.
 func (w *world) toError(qp *queuePair) {
 	qp.state = ibv.QPSErr
 	w.flushSends(qp)
 	for _, e := range w.expected {
-		if e.qp == qp.QP && e.late {
-			e.late = false
-			qp.waiting = qp.waiting[1:]
+		if e.qp == qp.QP && e.late && !e.dropped {
+			w.flushed(e)
 		}
 	}
 	for len(qp.waiting) > 0 {
 		w.received(qp, take(&qp.receives), ibv.WCWRFlushErr)
 	}
+}
+
+// flushed is for a late completion that came, or must come now.
+func (w *world) flushed(e *expectation) {
+	if qp := w.qps[e.qp]; e.receive && !e.dropped {
+		qp.waiting = qp.waiting[1:]
+	}
+	e.late = false
 }
 
 // take is the first receive of a queue that is not empty.
@@ -322,20 +338,21 @@ func (w *world) refused(a, b *queuePair, s *send, op operation) []ibv.WCStatus {
 	return nil
 }
 
-// again is for a queue pair that tries its first send again.
-func (w *world) again(a *queuePair) {
-	fetches := func(s *send) bool { return operations[s.Opcode].fetches }
-	if w.StallsRetries && a.Type == ibv.QPTRC && slices.ContainsFunc(a.sends[1:], fetches) {
-		w.leave("queue pair %d has a read behind what it tries again", a.QP)
+// again is for a queue pair that tries its first send again, for ever or not.
+func (w *world) again(a *queuePair, forEver bool) {
+	if !w.StallsRetries || a.Type != ibv.QPTRC {
+		return
+	}
+	for i, s := range a.sends {
+		if s.Flags&ibv.SendFence != 0 || i > 0 && (!forEver || operations[s.Opcode].fetches) {
+			w.leave("queue pair %d has more to send than what it tries again, or it is fenced", a.QP)
+		}
 	}
 }
 
 // unanswered ends a send to nobody.
 func (w *world) unanswered(a *queuePair, s *send) {
-	w.again(a)
-	if w.StallsRetries && a.Type == ibv.QPTRC && len(a.sends) > 1 {
-		w.leave("queue pair %d has more to send than what nobody answers", a.QP)
-	}
+	w.again(a, false)
 	switch {
 	case a.Type == ibv.QPTUC:
 		w.succeed(a, s, -1)
@@ -348,7 +365,7 @@ func (w *world) unanswered(a *queuePair, s *send) {
 
 // notReady is a send that finds no receive; false says that it waits.
 func (w *world) notReady(a *queuePair, s *send) bool {
-	w.again(a)
+	w.again(a, a.rnrRetry == 7)
 	switch {
 	case a.Type == ibv.QPTUC:
 		w.succeed(a, s, -1)

@@ -86,8 +86,9 @@ type expectation struct {
 	length   int // -1 where it means nothing
 	flags    ibv.WCFlags
 	imm      uint32
-	from     int // of a datagram, the queue pair that sent it
-	late     bool
+	from     int  // of a datagram, the queue pair that sent it
+	late     bool // it may come later, or not at all
+	dropped  bool // the queue pair is reset, or gone, before it came
 }
 
 // queue is where a completion's order is certain.
@@ -131,9 +132,12 @@ func (w *world) expect(e *expectation) {
 	}
 }
 
-// forgetQueue drops the completions of a queue pair that is reset or gone.
-func (w *world) forgetQueue(qp int) {
-	w.expected = slices.DeleteFunc(w.expected, func(e *expectation) bool { return e.qp == qp && e.late })
+// drop is for a queue pair that is reset, or goes: what it has not completed may still
+// complete because of that.
+func (w *world) drop(qp int) {
+	for _, e := range w.expected {
+		e.dropped = e.dropped || e.qp == qp && e.late
+	}
 }
 
 // leave says why nobody can say what happens.
