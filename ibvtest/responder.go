@@ -32,7 +32,7 @@ func (qp *queuePair) respond(from *queuePair, w *sendWork, n uint32) answer {
 	switch {
 	case !qp.receiving() || !qp.speaksWith(from.raw.QPBase.QPType):
 		return answer{}
-	case qp.toward() != from.ctx.dev || qp.attr.DestQPNum != from.number():
+	case qp.toward() != from.ctx.dev:
 		return answer{}
 	case qp.reliable() && (qp.recvPSN^from.sendPSN)&psnMask != 0:
 		return answer{}
@@ -44,6 +44,9 @@ func (qp *queuePair) respond(from *queuePair, w *sendWork, n uint32) answer {
 	a := qp.execute(w, n)
 	if a.kind == acknowledged {
 		qp.recvPSN += from.packets(n)
+	}
+	if qp.attr.DestQPNum != from.number() {
+		return answer{} // which goes to another one: packets do not say what queue pair they are from
 	}
 	return a
 }
