@@ -41,6 +41,10 @@ func (qp *queuePair) respond(from *queuePair, w *sendWork, n uint32) answer {
 	case qp.xrcd != nil && !qp.choose(w.wr.QPType.XRC().RemoteSRQN):
 		return qp.fails(ibv.WCRemInvReqErr, ibv.WCSuccess) // IBTA A14.3.1.4
 	}
+	if qp.now == ibv.QPSRTR && !qp.heard {
+		qp.heard = true
+		qp.ctx.event(ibv.EventCommEst, address(&qp.raw)) // IBTA 11.6.3.1
+	}
 	a := qp.execute(w, n)
 	if a.kind == acknowledged {
 		qp.recvPSN += from.packets(n)
@@ -146,6 +150,13 @@ func firstBytes(entries []ibv.SGE, n uint32) (first []ibv.SGE, cut uint32, fits 
 func (qp *queuePair) fails(told, own ibv.WCStatus) answer {
 	if qp.reliable() || own != ibv.WCSuccess {
 		qp.enter(ibv.QPSErr)
+	}
+	if qp.reliable() && own == ibv.WCSuccess { // of which no completion tells (IBTA 11.6.3.2)
+		kind := ibv.EventQPReqErr
+		if told == ibv.WCRemAccessErr {
+			kind = ibv.EventQPAccessErr
+		}
+		qp.ctx.event(kind, address(&qp.raw))
 	}
 	return answer{kind: refused, status: told}
 }

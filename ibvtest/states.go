@@ -18,6 +18,8 @@ type transport struct {
 	// sendPSN and recvPSN are the numbers that the next packets have.
 	sendPSN, recvPSN uint32
 
+	heard bool // whether a message came in RTR
+
 	// The message that is begun, and not ended, if it waits for something.
 	begun             bool
 	waits             bool
@@ -45,12 +47,17 @@ func (qp *queuePair) enter(state ibv.QPState) {
 	case ibv.QPSReset:
 		qp.forget()
 	case ibv.QPSRTR:
+		qp.heard = false
 		qp.recvPSN, qp.far = qp.attr.RQPSN, qp.ctx.dev.at(&qp.attr.AHAttr)
 	case ibv.QPSRTS:
 		if from == ibv.QPSRTR {
 			qp.sendPSN = qp.attr.SQPSN
 		}
 		qp.run()
+	case ibv.QPSSQD:
+		if from == ibv.QPSRTS {
+			qp.drains()
+		}
 	case ibv.QPSSQE:
 		qp.calm()
 		qp.flushSends()
@@ -92,5 +99,12 @@ func (qp *queuePair) receiving() bool {
 // draining reports whether the queue pair is on its way to be drained: a message is still to be answered.
 func (qp *queuePair) draining() bool { return qp.now == ibv.QPSSQD && qp.begun }
 
+// drains tells of a send queue that is drained, if it is and the program wants to hear of it.
+func (qp *queuePair) drains() {
+	if qp.now == ibv.QPSSQD && !qp.begun && qp.attr.EnSQDAsyncNotify != 0 {
+		qp.drained()
+	}
+}
+
 // drained tells of a send queue that is.
-func (qp *queuePair) drained() {}
+func (qp *queuePair) drained() { qp.ctx.event(ibv.EventSQDrained, address(&qp.raw)) }

@@ -181,7 +181,7 @@ func (qp *queuePair) finish(status ibv.WCStatus, n uint32) {
 	qp.sends.complete(qp, status, n)
 	switch {
 	case status == ibv.WCSuccess:
-		qp.drained()
+		qp.drains()
 	case qp.reliable():
 		qp.enter(ibv.QPSErr)
 	default:
