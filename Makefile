@@ -101,7 +101,7 @@ lint: ## gofmt, go vet for every target, staticcheck
 	$(step) staticcheck
 	@go run honnef.co/go/tools/cmd/staticcheck -tags $(TAGS) ./...
 	$(step) "every target"
-	@go build -o $(GOVERBS_CACHE)/vet ./internal/vet
+	@go build -o $(GOVERBS_CACHE)/vet ./test/vet
 	@printf '%s\n' $(TARGETS) | xargs -n 1 -P 2 test/target $(GOVERBS_CACHE)/vet $(TAGS)
 
 check: ## the generated declarations are what the installed headers say
@@ -109,6 +109,8 @@ check: ## the generated declarations are what the installed headers say
 	@go run ./gen check -o ibv
 	@go run ./gen check -header rdma/rdma_cma.h -package rdmacm -library librdmacm.so.1 -o test/rdmacm
 
+# Lint has vetted everything; the first run does so again, and those with the race detector and of the newest Go.
+short = -short -vet=off
 # Checks of pointers in all but the standard library: -race has them there too.
 checkptr = -gcflags=github.com/...=-d=checkptr
 
@@ -121,21 +123,21 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 go test ./...
 	$(step) "go test, $(GO_FLOOR), CGO_ENABLED=1"
-	@CGO_ENABLED=1 go test -short $(binding)
+	@CGO_ENABLED=1 go test $(short) $(binding)
 	$(step) "go test -race"
 	@CGO_ENABLED=1 go test -race $(binding)
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test of package rdma in checked mode"
-	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test -short -count=1 ./rdma
+	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test $(short) -count=1 ./rdma
 	$(step) "go test, pointer checks (checkptr)"
-	@go test -short $(checkptr) $(binding)
+	@go test $(short) $(checkptr) $(binding)
 	$(step) "go test, cgo pointer checks (cgocheck2)"
-	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test -short $(binding)
+	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test $(short) $(binding)
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=0"
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go test -short $(binding)
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 go build ./...
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=1"
-	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test -short $(binding)
+	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test $(short) $(binding)
 	$(step) "go test, bench"
 	@cd bench && go vet ./... && go test ./...
 
@@ -145,11 +147,11 @@ test-cross: ## tests of the C call on other processors, emulated
 	@GOTOOLCHAIN=$(GO_NEWEST) test/cross s390x
 
 # One package at a time: two guests would share the host's processors and miss each other's deadlines.
-device_test = go test -short -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdmacm ./examples/...
+device_test = go test $(short) -p 1 -tags device -exec $(vm) ./test/device/... ./test/rdmacm ./examples/...
 # This guest is as fast as the host, and has siw; the race detector does not start in it. What is done a hundred
-# thousand times is done so in the first of its runs only: all others are short (go test -short).
+# thousand times is done so in the first of its runs only: all others are short.
 native_device_test = go test -p 1 -tags device,siw -exec $(uml) ./test/device/... ./test/rdma ./test/rdmacm ./examples/...
-short_native_device_test = $(subst go test,go test -short,$(native_device_test))
+short_native_device_test = $(subst go test,go test $(short),$(native_device_test))
 # What is not tested in checked mode: what overruns completion queues on purpose.
 unchecked = HundredThousand|Wait|Idle|Event|NoChannel|TestSpin
 # rdma_cm connects on the first device that has the address.
@@ -183,7 +185,7 @@ test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: 
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(native_device_test)
 	$(step) "device tests of package rdma in checked mode"
-	@CGO_ENABLED=0 go test -short -tags device,siw -skip "$(unchecked)" -exec "$(uml) env GOVERBS_CHECK=1" ./test/rdma
+	@CGO_ENABLED=0 go test $(short) -tags device,siw -skip "$(unchecked)" -exec "$(uml) env GOVERBS_CHECK=1" ./test/rdma
 	$(step) "device tests on rxe0 and siw0, $(GO_FLOOR), CGO_ENABLED=1"
 	@CGO_ENABLED=1 $(short_native_device_test)
 	$(step) "device tests on rxe0 and siw0, pointer checks (checkptr)"
