@@ -22,6 +22,7 @@ const (
 	sendsGoOn    = "posting: sends before a refused one are posted, and posting goes on"
 	fullOfRecv   = "posting: a full receive queue refuses and loses nothing"
 	fullOfSend   = "posting: a full send queue refuses and loses nothing"
+	fullOfShared = "srq: full"
 )
 
 // peculiar is the scenarios that a device cannot pass which behaves as a provider does.
@@ -31,7 +32,7 @@ var peculiar = map[string][]string{
 	ibvtest.MLX5.Name:  {takenInReset},
 	ibvtest.MLX4.Name:  {takenInReset},
 	ibvtest.MTHCA.Name: {takenInReset},
-	ibvtest.IRDMA.Name: {recvsGoOn, sendsGoOn, fullOfRecv, fullOfSend, takenInReset}, // it does not say what it refused
+	ibvtest.IRDMA.Name: {recvsGoOn, sendsGoOn, fullOfRecv, fullOfSend, takenInReset, fullOfShared}, // it does not say what it refused
 }
 
 // In whatever way a provider refuses work requests, programs see the same, but for what it is known for.
