@@ -13,7 +13,7 @@ import (
 )
 
 // newerScenarios are of what FreeBSD's libibverbs does not have.
-var newerScenarios = slices.Concat(extendedScenarios, batchScenarios, []Scenario{
+var newerScenarios = slices.Concat(extendedScenarios, batchScenarios, domainScenarios, []Scenario{
 	{"cq", "moderated", "ibv_modify_cq(3)", cqModerated},
 	{"query", "the GID tables of all ports", "ibv_query_gid_table(3)", queryGIDTable},
 	{"query", "the P_Key table", "ibv_query_pkey(3), ibv_get_pkey_index(3)", queryPKeys},

@@ -53,6 +53,20 @@ var (
 			return region.Raw().Rereg(ibv.ReregMRChangeAccess, nil, nil, ibv.AccessLocalWrite)
 		})
 	}}
+	// ParentDomains are protection domains with more to them.
+	ParentDomains = &Property{Name: "parent domains", lacks: lacksParentDomains}
+	// ThreadDomains are promises that one goroutine at a time uses what is made in them.
+	ThreadDomains = &Property{Name: "thread domains", lacks: lacksThreadDomains}
+	// DeviceMemory is memory of the device's own.
+	DeviceMemory = &Property{Name: "memory of the device", lacks: lacksDeviceMemory}
+	// NullRegions are regions that swallow what is written, and read as zeros.
+	NullRegions = &Property{Name: "regions of no memory", lacks: lacksNullRegions}
+	// RegionAttributes is ibv_reg_mr_ex.
+	RegionAttributes = &Property{Name: "regions by attributes", lacks: lacksRegionAttributes}
+	// Advice is ibv_advise_mr.
+	Advice = &Property{Name: "advice about regions", lacks: lacksAdvice}
+	// Sharing is a second object for what the context has in the kernel.
+	Sharing = &Property{Name: "objects that are imported", lacks: lacksSharing}
 	// XRC is shared receive queues that any sender of a process can address.
 	XRC = &Property{Name: "XRC", lacks: func(t *T) string {
 		return missing(t, "XRC domains", func() error {

@@ -18,7 +18,7 @@ import (
 // objects is the scenarios of all that is made besides queue pairs.
 var objects = slices.Concat(
 	cqScenarios, newerScenarios, notifyScenarios, srqScenarios, regionScenarios, windowScenarios, addressScenarios, xrcScenarios,
-	queryScenarios, closingScenarios, connectScenarios, ringScenarios,
+	queryScenarios, closingScenarios, connectScenarios, ringScenarios, eventScenarios,
 )
 
 // caps is room for so many sends and receives, of four entries each.
