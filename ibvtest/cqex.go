@@ -24,9 +24,9 @@ func createCQEx(a ccall.Args) (uintptr, syscall.Errno) {
 	c, attr := contextAt(a[0]), of[ibv.CQInitAttrEx](a[1])
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
-	flags := ibv.CreateCQWCFlags(attr.WCFlags)
+	flags := attr.WCFlags
 	for _, r := range readers {
-		flags &^= r.asked
+		flags &^= uint64(r.asked)
 	}
 	switch {
 	case attr.CompMask&^(ibv.CQInitAttrMaskFlags|ibv.CQInitAttrMaskPD) != 0:

@@ -202,6 +202,9 @@ func servePrograms() {
 	}
 	pollExChosen = func(p *ExtendedPoll, into unsafe.Pointer, n int) (int, int32, int32) {
 		if servedAt(p.Start) != nil {
+			if n == 0 { // which has room for nothing
+				return 0, 0, 0
+			}
 			return pollExPortable(p, into, n)
 		}
 		return realPollEx(p, into, n)
