@@ -107,7 +107,6 @@ var differences = []Difference{
 	{Property: BusyQueuesStay, Provider: "siw", Reason: "siw unmaps a completion queue before the kernel says that it is busy, and the next poll faults"},
 	{Property: OwnAddresses, Provider: "siw", Reason: "siw counts from the memory's address, whatever it is told"},
 
-	{Property: Moderation, Provider: inProcess, Reason: "an event of ibvtest is as quick as its completion"},
 	{Property: Advice, Provider: inProcess, Reason: "ibvtest's regions are always there"},
 	{Property: Sharing, Provider: inProcess, Reason: "ibvtest's objects are one process's"},
 }

@@ -179,7 +179,7 @@ func deviceMemoryCopied(t *T) {
 
 func deviceMemoryReached(t *T) {
 	dm := deviceMemory(t, 256)
-	region, err := t.PD().RegisterDM(dm, 64, 128, t.All()|ibv.AccessZeroBased)
+	region, err := t.PD().RegisterDM(dm, 64, 128, t.All())
 	require.NoError(t, err)
 	a, b := t.Pair(PairOptions{})
 	Fill(a.Slot(0, 32), 4)
@@ -199,10 +199,10 @@ func deviceMemoryRefused(t *T) {
 	require.NoError(t, err)
 	_, err = t.Device().AllocDM(attr.MaxDMSize+1, 0)
 	require.Error(t, err, "more than MaxDMSize")
-	_, err = t.PD().RegisterDM(dm, 128, 256, t.All()|ibv.AccessZeroBased)
+	_, err = t.PD().RegisterDM(dm, 128, 256, t.All())
 	require.Error(t, err, "behind its end")
-	_, err = t.PD().RegisterDM(dm, 0, 128, t.All())
-	require.Error(t, err, "without AccessZeroBased")
+	_, err = t.PD().Raw().RegDMMR(dm.Raw(), 0, 128, t.All())
+	require.ErrorIs(t, err, syscall.EINVAL, "without AccessZeroBased")
 }
 
 // What is received into no memory is gone, and what is sent from it is zeros.
