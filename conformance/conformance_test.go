@@ -33,7 +33,7 @@ func TestDevice(t *testing.T) {
 }
 
 // maturing is the scenarios for which ibvtest has not everything yet.
-var maturing = map[string]bool{"extended cq: polled in pieces": true, "extended cq: refused": true, "cq: moderated": true}
+var maturing = map[string]bool{"cq: moderated": true}
 
 func pass(t *testing.T, device string) {
 	report, err := start(device)
