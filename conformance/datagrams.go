@@ -21,6 +21,7 @@ var datagrams = []Scenario{
 	{"datagrams", "an inline datagram", "ibv_post_send(3): IBV_SEND_INLINE", inlineDatagram},
 	{"datagrams", "a datagram longer than a packet completes and does not go", "IBTA C10-93.1.1", longDatagram},
 	{"datagrams", "another qkey is another from the change on", "ibv_modify_qp(3): qkey; IBTA 10.2.5", rekeyed},
+	{"datagrams", "a qkey with its highest bit stands for the sender's own", "IBTA 10.2.5", ownQKey},
 	{"datagrams", "datagrams have sends only", "ibv_post_send(3); IBTA 9.8.3, table 38", onlySends},
 	{"datagrams", "what is sent to a group comes to those attached", "ibv_attach_mcast(3); IBTA 10.5", multicast},
 	{"datagrams", "groups are for datagrams and multicast addresses only", "ibv_attach_mcast(3); IBTA 11.3", notMulticast},
@@ -282,4 +283,20 @@ func onlySends(t *T) {
 			return // it is in the error state now
 		}
 	}
+}
+
+func ownQKey(t *T) {
+	ends, ah := t.datagrammers(2)
+	a, b := ends[0], ends[1]
+	Fill(a.Memory.Bytes(), 1)
+	b.Buffers(2, udBuffer)
+	a.datagram(ah, b.Number(), 1<<31|1, 0, 10)
+	wc := t.Poll(b.RecvCQ, 1)[0]
+	b.requireDatagram(&wc, a, 0, 10)
+	require.NoError(t, a.Modify(&ibv.QPAttr{QKey: testQKey + 1}, ibv.QPAttrMaskQKey))
+	a.datagram(ah, b.Number(), 1<<31|1, 0, 10) // which is another now
+	a.datagram(ah, b.Number(), testQKey, 20, 11)
+	wc = t.Poll(b.RecvCQ, 1)[0]
+	b.requireDatagram(&wc, a, 20, 11)
+	t.Quiet(b.RecvCQ)
 }

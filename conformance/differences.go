@@ -45,6 +45,7 @@ var differences = []Difference{
 	{Property: RNRRetry, Provider: iWARP, Reason: "iWARP has no RNR retry: a receive must be posted before its message"},
 	{Property: Multicast, Provider: iWARP, Reason: "iWARP has no datagrams"},
 	{Property: Moves, Provider: iWARP, Reason: "only librdmacm moves an iWARP queue pair to RTS"},
+	{Property: Retries, Provider: iWARP, Reason: "the end of iWARP's TCP connection tells that a peer is gone"},
 	{Property: RemoteErrors, Provider: iWARP, Reason: "iWARP ends the connection on a peer's mistake, without naming the work request"},
 
 	{Property: SendKeyStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},

@@ -62,6 +62,8 @@ var (
 
 // What devices do in their own way.
 var (
+	// Retries is that a peer which does not answer is asked again, and then given up.
+	Retries = &Property{Name: "retries for a peer that does not answer"}
 	// RemoteErrors is that a completion says what the peer has refused.
 	RemoteErrors = &Property{Name: "completions with the peer's errors"}
 	// SendKeyStatus is IBV_WC_LOC_PROT_ERR for a wrong lkey of a send or write.

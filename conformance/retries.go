@@ -15,6 +15,7 @@ var retries = []Scenario{
 	{"retries", "rnr_retry 7 never fails", "ibv_modify_qp(3): rnr_retry; IBTA 9.7.5.2.8", rnrSeven},
 	{"retries", "what waits for a receive stays in order", "IBTA 9.7.2, 9.7.5.2.8", rnrOrder},
 	{"retries", "a write with immediate data waits for a receive", "IBTA 9.7.5.2.8, 9.4.3", rnrWrite},
+	{"retries", "a message that finds no receive waits for it, or ends an iWARP connection", "IBTA 9.7.5.2.8; RFC 5041 7.1", findsNone},
 	{"retries", "UC drops what finds no receive", "IBTA 9.8.2.2", unreliable},
 	{"retries", "a peer that is gone is told of", "ibv_modify_qp(3): timeout, retry_cnt; IBTA 9.7.6.1", gone},
 	{"retries", "timeout 0 waits for ever", "ibv_modify_qp(3): timeout; IBTA 9.7.6.1.3", forEver},
@@ -118,10 +119,13 @@ func unreliable(t *T) {
 func impatient(_ int, attr *ibv.QPAttr) { attr.Timeout, attr.RetryCnt = 8, 1 } // 1 ms, once more
 
 func gone(t *T) {
-	t.Needs(Moves)
 	a, b := t.Pair(PairOptions{Move: impatient})
 	a.Buffers(1, 64)
 	require.NoError(t, b.Close())
+	if t.Differs(Retries) {
+		t.requireFlushed(t.Poll(a.RecvCQ, 1), a, 0)
+		return
+	}
 	a.Send(6, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
 	a.Send(7, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
 	wcs := t.Poll(a.SendCQ, 2)
@@ -168,4 +172,19 @@ func forEver(t *T) {
 	t.Quiet(a.SendCQ)
 	require.NoError(t, a.ToErr())
 	t.requireFlushed(t.Poll(a.SendCQ, 1), a, 7)
+}
+
+func findsNone(t *T) {
+	a, b := t.Pair(PairOptions{})
+	a.Buffers(2, 64)
+	a.Send(1, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
+	if t.Differs(RNRRetry) {
+		t.requireFlushed(t.Poll(a.RecvCQ, 2), a, 0)
+		return
+	}
+	t.Quiet(a.SendCQ)
+	b.Buffers(1, 64)
+	t.Done(b.RecvCQ, 1)
+	t.Done(a.SendCQ, 1)
+	t.Quiet(a.RecvCQ)
 }
