@@ -291,6 +291,13 @@ func ownQKey(t *T) {
 	Fill(a.Memory.Bytes(), 1)
 	b.Buffers(2, udBuffer)
 	a.datagram(ah, b.Number(), 1<<31|1, 0, 10)
+	if t.Differs(OwnQKey) {
+		a.datagram(ah, b.Number(), testQKey, 20, 11)
+		wc := t.Poll(b.RecvCQ, 1)[0]
+		b.requireDatagram(&wc, a, 20, 11)
+		t.Quiet(b.RecvCQ)
+		return
+	}
 	wc := t.Poll(b.RecvCQ, 1)[0]
 	b.requireDatagram(&wc, a, 0, 10)
 	require.NoError(t, a.Modify(&ibv.QPAttr{QKey: testQKey + 1}, ibv.QPAttrMaskQKey))

@@ -55,6 +55,7 @@ var differences = []Difference{
 	{Property: StateNamed, Provider: "rxe", Reason: "rxe takes the state that the caller names for the queue pair's own"},
 	{Property: PKeyIndexChecked, Provider: "rxe", Reason: "rxe takes any P_Key index"},
 	{Property: DestReadsChecked, Provider: "rxe", Reason: "rxe takes any max_dest_rd_atomic"},
+	{Property: OwnQKey, Provider: "rxe", Reason: "rxe sends the qkey of the work request, also with its highest bit, which is a fault of its"},
 	{Property: FlushInError, Provider: "rxe", Reason: "rxe may flush what is posted in the error state at the next change to it only"},
 	{Property: ReceivesInReset, Provider: "rxe", Before: 40, Reason: "rxe took receives in RESET before rdma-core 40"},
 

@@ -90,6 +90,8 @@ var (
 	PKeyIndexChecked = &Property{Name: "pkey_index is checked"}
 	// DestReadsChecked is that no more reads to answer are taken than the device says.
 	DestReadsChecked = &Property{Name: "max_dest_rd_atomic is checked"}
+	// OwnQKey is that a work request's qkey with its highest bit stands for the queue pair's.
+	OwnQKey = &Property{Name: "controlled qkeys"}
 	// ReceivesInReset is that receives are refused in RESET.
 	ReceivesInReset = &Property{Name: "receives are refused in RESET"}
 	// EmptyReceives is that receives may be without entries.
