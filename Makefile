@@ -158,7 +158,7 @@ unchecked = HundredThousand|Wait|Idle|Event|NoChannel|TestSpin
 without_siw = "$(uml) sh -c 'rdma link delete siw0 && exec \"\$$0\" \"\$$@\"'"
 
 # The table is to be seen, which go test keeps to itself when all is well. Both guests may be at it at once.
-conformance_test = CGO_ENABLED=0 go test -c -o $(GOVERBS_CACHE)/conformance.$(1) ./conformance && $($(1)) $(GOVERBS_CACHE)/conformance.$(1)
+conformance_test = CGO_ENABLED=0 go test -c -o $(GOVERBS_CACHE)/conformance.$(1) ./conformance && $($(1)) $(GOVERBS_CACHE)/conformance.$(1) -test.run TestDevice
 
 test-vm: ## tests of the guest, and in it those that need a device
 	$(step) "guest"
