@@ -32,16 +32,10 @@ func TestDevice(t *testing.T) {
 	}
 }
 
-// maturing is the scenarios for which ibvtest has not everything yet.
-var maturing = map[string]bool{"cq: moderated": true}
-
 func pass(t *testing.T, device string) {
 	report, err := start(device)
 	require.NoError(t, err)
 	for _, s := range Scenarios() {
-		if report.Provider.Name == inProcess && maturing[s.String()] {
-			continue
-		}
 		t.Run(strings.ReplaceAll(s.Group+"/"+s.Name, " ", "_"), func(t *testing.T) {
 			result := s.run(device, Options{Patience: *patience})
 			report.Results = append(report.Results, result)

@@ -46,9 +46,6 @@ func TestProviders(t *testing.T) {
 			device := ibvtest.New(t, ibvtest.As(provider)).Names()[0]
 			var failed []string
 			for _, s := range Scenarios() {
-				if maturing[s.String()] {
-					continue
-				}
 				if result := s.run(device, Options{Patience: 5 * time.Second}); result.Status == Failed {
 					failed = append(failed, s.Group+": "+s.Name)
 					t.Log(result.Reason)

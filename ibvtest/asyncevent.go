@@ -36,6 +36,9 @@ func (c *context) event(kind ibv.EventType, about uintptr) {
 	c.async.queue.add(asyncEvent{kind, about})
 }
 
+// event tells of an event of the queue pair.
+func (qp *queuePair) event(kind ibv.EventType) { qp.ctx.event(kind, address(&qp.raw)) }
+
 // event tells all contexts of an asynchronous event of a port, or, with 0, of the device.
 func (d *device) event(kind ibv.EventType, port uint8) {
 	for _, c := range d.contexts {

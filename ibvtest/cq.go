@@ -5,7 +5,6 @@ package ibvtest
 import (
 	"slices"
 	"syscall"
-	"time"
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
@@ -22,7 +21,8 @@ type completionQueue struct {
 	uses  int  // how many queues complete to it: it cannot be destroyed before them
 	dead  bool // it overran
 	armed arming
-	told  uint32 // events that the program got
+	moderation
+	told uint32 // events that the program got
 
 	extended // where it was made as one
 }
@@ -31,6 +31,7 @@ func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
 		v.Context.Ops.PollCQ, v.Context.Ops.ReqNotifyCQ = ibv.ContextOpsPollCQFunc(opPollCQ), ibv.ContextOpsReqNotifyCQFunc(opReqNotifyCQ)
 		v.CreateCQEx = ibv.VerbsContextCreateCQExFunc(opCreateCQEx)
+		v.ModifyCQ = ibv.VerbsContextModifyCQFunc(opModifyCQ)
 	})
 	symbols["ibv_create_cq"] = createCQ
 	symbols["ibv_destroy_cq"] = destroyCQ
@@ -94,6 +95,7 @@ func destroyCQ(a ccall.Args) (uintptr, syscall.Errno) {
 func (cq *completionQueue) opened() *context { return cq.ctx }
 
 func (cq *completionQueue) end() {
+	cq.calm()
 	if cq.channel != nil {
 		cq.channel.events.drop(func(of *completionQueue) bool { return of == cq })
 		cq.channel.raw.Refcnt--
@@ -143,11 +145,11 @@ func (cq *completionQueue) push(c completion) {
 		return
 	}
 	if cq.timed {
-		c.at = time.Now().UnixNano()
+		c.at = now()
 	}
 	*cq.found.add() = c
 	if cq.armed == armedAny || cq.armed == armedSolicited && c.solicited {
-		cq.notify()
+		cq.due()
 	}
 }
 
@@ -176,6 +178,6 @@ func (cq *completionQueue) queuePairs() (all []*queuePair) {
 func (qp *queuePair) fatal() {
 	if qp.now != ibv.QPSReset && qp.now != ibv.QPSErr {
 		qp.enter(ibv.QPSErr)
-		qp.ctx.event(ibv.EventQPFatal, address(&qp.raw))
+		qp.event(ibv.EventQPFatal)
 	}
 }

@@ -24,14 +24,14 @@ func createCQEx(a ccall.Args) (uintptr, syscall.Errno) {
 	c, attr := contextAt(a[0]), of[ibv.CQInitAttrEx](a[1])
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
-	flags := attr.WCFlags
+	asked := attr.WCFlags
 	for _, r := range readers {
-		flags &^= uint64(r.asked)
+		asked &^= uint64(r.asked)
 	}
 	switch {
 	case attr.CompMask&^(ibv.CQInitAttrMaskFlags|ibv.CQInitAttrMaskPD) != 0:
 		return null, syscall.EINVAL
-	case flags != 0 || attr.CompMask&ibv.CQInitAttrMaskFlags != 0 && attr.Flags&^(ibv.CreateCQAttrSingleThreaded|ibv.CreateCQAttrIgnoreOverrun) != 0:
+	case asked != 0 || attr.CompMask&ibv.CQInitAttrMaskFlags != 0 && attr.Flags&^(ibv.CreateCQAttrSingleThreaded|ibv.CreateCQAttrIgnoreOverrun) != 0:
 		return null, syscall.EOPNOTSUPP
 	}
 	cq, errno := c.newCQ(int64(attr.CQE), attr.CQContext, attr.Channel, int64(attr.CompVector))

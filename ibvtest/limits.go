@@ -65,6 +65,7 @@ func queryDeviceEx(a ccall.Args) (uintptr, syscall.Errno) {
 	attr.CompletionTimestampMask, attr.HCACoreClock = math.MaxUint64, coreClock
 	attr.MaxDMSize = maxDeviceMemory
 	attr.OrigAttr, attr.DeviceCapFlagsEx, attr.PhysPortCntEx = d.attr, uint64(d.attr.DeviceCapFlags), uint32(d.attr.PhysPortCnt)
+	attr.CQModCaps, attr.HCACoreClock, attr.CompletionTimestampMask = moderationCaps, clockKHz, math.MaxUint64
 	fill(a[2], &attr, a[3])
 	return 0, 0
 }

@@ -31,11 +31,3 @@ func reqNotifyCQ(a ccall.Args) (uintptr, syscall.Errno) {
 	}
 	return 0, 0
 }
-
-// notify sends the event that was asked for. The lock is held.
-func (cq *completionQueue) notify() {
-	cq.armed = notArmed
-	if cq.channel != nil {
-		cq.channel.events.add(cq)
-	}
-}

@@ -66,7 +66,7 @@ func (qp *queuePair) enter(state ibv.QPState) {
 		qp.flushSends()
 		qp.flushReceives()
 		if qp.srq != nil && from != ibv.QPSErr {
-			qp.ctx.event(ibv.EventQPLastWQEReached, address(&qp.raw)) // it takes no more from there (IBTA 11.6.3.2)
+			qp.event(ibv.EventQPLastWQEReached) // it takes no more from there (IBTA 11.6.3.2)
 		}
 	}
 }
@@ -107,4 +107,4 @@ func (qp *queuePair) drains() {
 }
 
 // drained tells of a send queue that is.
-func (qp *queuePair) drained() { qp.ctx.event(ibv.EventSQDrained, address(&qp.raw)) }
+func (qp *queuePair) drained() { qp.event(ibv.EventSQDrained) }
