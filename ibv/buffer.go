@@ -8,7 +8,8 @@ import (
 // Buffer is memory for a device to read and write: page-aligned, zeroed, and
 // outside the Go heap, so that nothing moves or frees it while a device uses
 // it. It is used as the slice that it is, and nothing keeps account of it: a Region
-// of package rdma owns such memory.
+// of package rdma owns such memory. On systems without devices, for those of package
+// ibvtest, it is of the Go heap, and stays all the same until it is freed.
 type Buffer []byte
 
 // AllocBuffer makes a buffer of size bytes. The caller frees it, after the
