@@ -3,6 +3,8 @@ package ibv
 import (
 	"fmt"
 	"syscall"
+
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // Buffer is memory for a device to read and write: page-aligned, zeroed, and
@@ -21,6 +23,9 @@ func AllocBuffer(size int) (Buffer, error) {
 	if size <= 0 {
 		return nil, act.invalid("a buffer has at least one byte")
 	}
+	if b := ccall.AllocBuffer(size); b != nil {
+		return b, nil
+	}
 	b, err := mapMemory(size)
 	if err != nil {
 		return nil, act.failed(errnoOf(err))
@@ -32,6 +37,9 @@ func AllocBuffer(size int) (Buffer, error) {
 // AllocBuffer returned it, not on a part of it; the error is syscall.EINVAL
 // otherwise, and nothing is freed. Any use of the memory afterwards is a fault.
 func (b Buffer) Free() error {
+	if ccall.FreeBuffer(b) {
+		return nil
+	}
 	if err := unmapMemory(b); err != nil {
 		return action{op: fmt.Sprintf("free a buffer of %d bytes", len(b)), hints: map[syscall.Errno]string{
 			syscall.EINVAL: "it is not a whole buffer of AllocBuffer's, or was freed before",

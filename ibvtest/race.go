@@ -346,9 +346,6 @@ func theProgramReleasesARegion(u *regionUse) { writesWords(&u.cells) }
 func reads(p piece) { runtime.RaceReadRange(unsafe.Pointer(unsafe.SliceData(p)), len(p)) }
 
 //go:noinline
-func writes(p piece) { runtime.RaceWriteRange(unsafe.Pointer(unsafe.SliceData(p)), len(p)) }
-
-//go:noinline
 func readsWord(word *uint64) { runtime.RaceReadRange(unsafe.Pointer(word), 8) }
 
 //go:noinline

@@ -29,13 +29,13 @@ func TestRefusals(t *testing.T) {
 }
 
 func testRefusal(t *testing.T, refusal ibvtest.Refusal, k int) {
+	memory, err := ibv.AllocBuffer(64)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, memory.Free()) })
 	r := newRig(t)
 	qp := r.qp(ibv.QPTRC)
 	chain, err := ibv.NewRecvChain(4, 1)
 	require.NoError(t, err)
-	memory, err := ibv.AllocBuffer(64)
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, memory.Free()) })
 	region, err := r.pd.Register(memory, ibv.AccessLocalWrite)
 	require.NoError(t, err)
 	for i := range 4 {

@@ -5,6 +5,7 @@ import (
 	"syscall"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // AllocRegion makes a region of size bytes of its own memory: zeroed, page-aligned
@@ -38,7 +39,7 @@ func (pd *PD) allocRegion(l *life, size int, opts RegionOptions) (*Region, error
 			opts.NUMANode = OnNode(node)
 		}
 	}
-	memory, unmap, failure := mapMemory(size, opts)
+	memory, unmap, failure := allocMemory(size, opts)
 	if failure != nil {
 		return nil, pd.l.failed(fmt.Sprintf("allocate a region of %d bytes in", size), failure.errno, failure.hint)
 	}
@@ -48,6 +49,17 @@ func (pd *PD) allocRegion(l *life, size int, opts RegionOptions) (*Region, error
 		return nil, err
 	}
 	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory, unmap: unmap, plain: &opts.Access}), nil
+}
+
+// allocMemory gets memory from the system, or from who stands in for devices if any pages will do.
+func allocMemory(size int, opts RegionOptions) (memory []byte, free func() error, failure *memoryFailure) {
+	anyPages := opts.HugePages == HugePagesNone || opts.HugePagesOptional || opts.HugePages == HugePagesTransparent
+	if anyPages && opts.NUMANode == AnyNode && !opts.DontFork {
+		if memory := ccall.AllocBuffer(size); memory != nil {
+			return memory, ibv.Buffer(memory).Free, nil
+		}
+	}
+	return mapMemory(size, opts)
 }
 
 // memoryFailure is why there is no memory, and what to do about it.
