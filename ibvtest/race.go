@@ -243,7 +243,7 @@ func (q *peersUse) read(from *ownership, mr *region, p piece) {
 // change is for what a peer changes atomically, as sync/atomic does.
 func (q *peersUse) change(from *ownership, mr *region, on piece, do func(word *uint64) uint64) (old uint64, there bool) {
 	end := q.reach(from, mr, true, func(o *outcome) {
-		if old, there := atomically(on, do); there {
+		if old, there := aPeerChangesAtomically(on, do); there {
 			o.put(old, wholly)
 		} else {
 			o.put(0, toFaults)
@@ -323,6 +323,11 @@ func theDeviceWritesWhatItReadsFromAPeer(p piece) { writes(p) }
 
 //go:noinline
 func aPeerReadsByRDMA(p piece) { reads(p) }
+
+//go:noinline
+func aPeerChangesAtomically(on piece, do func(word *uint64) uint64) (old uint64, there bool) {
+	return atomically(on, do)
+}
 
 // aPeerWritesByRDMA leaves out the last word where write stores that with sync/atomic.
 //
