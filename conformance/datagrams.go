@@ -24,6 +24,9 @@ var datagrams = []Scenario{
 	{"datagrams", "a qkey with its highest bit stands for the sender's own", "IBTA 10.2.5", ownQKey},
 	{"datagrams", "datagrams have sends only", "ibv_post_send(3); IBTA 9.8.3, table 38", onlySends},
 	{"datagrams", "what is sent to a group comes to those attached", "ibv_attach_mcast(3); IBTA 10.5", multicast},
+	{"datagrams", "who is attached twice hears once", "ibv_attach_mcast(3); IBTA 11.3.1", attachedTwice},
+	{"datagrams", "a queue pair is busy while it is in a group", "ibv_destroy_qp(3)", busyInGroup},
+	{"datagrams", "a group has no more members than the device says", "ibv_query_device(3): max_mcast_qp_attach; IBTA 11.3.1", fullGroup},
 	{"datagrams", "groups are for datagrams and multicast addresses only", "ibv_attach_mcast(3); IBTA 11.3", notMulticast},
 }
 

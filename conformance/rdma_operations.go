@@ -26,6 +26,7 @@ var rdmaOperations = []Scenario{
 	{"rdma", "an empty write has immediate data", "ibv_post_send(3); IBTA 9.4.3", emptyWriteImmediate},
 	{"rdma", "a write with immediate data on UC", "ibv_post_send(3); IBTA 9.4.3, 9.8", writeImmediateUC},
 	{"rdma", "many reads outstanding come in order", "ibv_modify_qp(3): max_rd_atomic, max_dest_rd_atomic; IBTA 9.7.3.1", readsOutstanding},
+	{"rdma", "who answers no reads refuses them", "ibv_modify_qp(3): max_dest_rd_atomic; IBTA 9.7.4.1", noReads},
 	{"rdma", "UC has no reads", "IBTA 9.8, table 38", readOnUC},
 	{"rdma", "fetch and add adds, and wraps around", "ibv_post_send(3); IBTA 9.4.5", fetchAdd},
 	{"rdma", "compare and swap swaps what is equal only", "ibv_post_send(3); IBTA 9.4.5", compareSwap},
@@ -370,4 +371,27 @@ func addUp(t *T) {
 		}
 	}
 	require.Equal(t, want, binary.NativeEndian.Uint64(shared.Bytes()[8:]))
+}
+
+func noReads(t *T) {
+	t.Needs(Moves)
+	for _, opcode := range []ibv.WROpcode{ibv.WRRDMARead, ibv.WRAtomicFetchAndAdd} {
+		if opcode == ibv.WRAtomicFetchAndAdd && t.Attr().AtomicCap == ibv.AtomicNone {
+			continue
+		}
+		a, b := t.Pair(PairOptions{Move: func(end int, attr *ibv.QPAttr) {
+			if end == 1 {
+				attr.MaxDestRdAtomic = 0
+			}
+		}})
+		Fill(b.Memory.Bytes(), 1)
+		want := append([]byte(nil), b.Memory.Bytes()...)
+		to := b.Remote(0, 8)
+		sends := t.Sends(1, 1)
+		require.NoError(t, sends.SetAtomic(0, 1, opcode, ibv.SendSignaled, a.Memory.SGE(0, 8), to.Addr, to.RKey, 1, 0))
+		a.Post(sends)
+		require.Equal(t, ibv.WCRemInvReqErr, t.Poll(a.SendCQ, 1)[0].Status)
+		t.Same(make([]byte, 8), a.Memory.Bytes()[:8])
+		t.Same(want, b.Memory.Bytes())
+	}
 }
