@@ -5,11 +5,13 @@ package ibvtest_test
 import (
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/ibvtest"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // opened is a device of a fabric, opened as package ibv does it.
@@ -192,4 +194,168 @@ func TestModifyValues(t *testing.T) {
 	got, _, err = qp.Query(ibv.QPAttrMaskState)
 	require.NoError(t, err)
 	require.Equal(t, ibv.QPAttr{}, got, "RESET forgets")
+}
+
+// event is the asynchronous event that a context has, of which there is one.
+func event(t *testing.T, ctx *ibv.Context) ibv.AsyncEvent {
+	t.Helper()
+	require.NoError(t, ctx.SetAsyncNonblock(true))
+	event, err := ctx.GetAsyncEvent()
+	require.NoError(t, err)
+	require.NoError(t, event.Ack())
+	quiet(t, ctx)
+	return event
+}
+
+// quiet is that a context has no asynchronous event.
+func quiet(t *testing.T, ctx *ibv.Context) {
+	t.Helper()
+	event, err := ctx.GetAsyncEvent()
+	if err == nil {
+		require.NoError(t, event.Ack()) // or nothing could be closed
+	}
+	require.ErrorIs(t, err, syscall.EAGAIN, "%v", event)
+}
+
+// Who asks for it hears when a send queue is drained: at once if it has nothing under way, otherwise when that has ended.
+func TestSendQueueDrained(t *testing.T) {
+	w := wire(t, newRig(t), ibv.QPTRC, nil)
+	ctx := w.dev.Raw()
+	drain := func() {
+		t.Helper()
+		require.NoError(t, w.a.Modify(&ibv.QPAttr{QPState: ibv.QPSSQD, EnSQDAsyncNotify: 1}, ibv.QPAttrMaskState|ibv.QPAttrMaskEnSQDAsyncNotify))
+	}
+	drain()
+	require.Equal(t, ibv.EventSQDrained, event(t, ctx).EventType)
+	require.NoError(t, w.a.Modify(&ibv.QPAttr{QPState: ibv.QPSRTS}, ibv.QPAttrMaskState))
+	w.send(w.a, 1, 8) // for which there is no receive
+	drain()
+	quiet(t, ctx)
+	w.receive(w.b, 2, 8)
+	require.Eventually(t, func() bool {
+		event, err := ctx.GetAsyncEvent()
+		if err != nil {
+			return false
+		}
+		require.NoError(t, event.Ack())
+		return event.EventType == ibv.EventSQDrained && event.QP() == w.a.Raw()
+	}, 10*time.Second, time.Millisecond)
+	require.NoError(t, w.a.Modify(&ibv.QPAttr{QPState: ibv.QPSRTS}, ibv.QPAttrMaskState))
+	require.NoError(t, w.a.Modify(&ibv.QPAttr{QPState: ibv.QPSSQD}, ibv.QPAttrMaskState), "and nobody asks")
+	quiet(t, ctx)
+}
+
+// A port of InfiniBand has a LID, one GID, and an address without a GRH reaches it.
+func TestInfiniBand(t *testing.T) {
+	r := newRig(t, ibvtest.InfiniBand(), ibvtest.Devices(2))
+	ctx := r.dev.Raw()
+	port, err := ctx.QueryPort(1)
+	require.NoError(t, err)
+	require.EqualValues(t, ibv.LinkLayerInfiniband, port.LinkLayer)
+	require.NotZero(t, port.LID)
+	gids, err := ctx.GIDs(1)
+	require.NoError(t, err)
+	require.Len(t, gids, 1)
+	require.Equal(t, ibv.GIDTypeIB, gids[0].GIDType)
+	require.True(t, gids[0].GID.Addr().IsLinkLocalUnicast())
+	other := openRig(t, r.f, 1)
+	theirs, err := other.dev.Raw().QueryPort(1)
+	require.NoError(t, err)
+	require.NotEqual(t, port.LID, theirs.LID)
+
+	a, b := r.qp(ibv.QPTRC), other.qp(ibv.QPTRC)
+	for i, end := range []struct {
+		qp, peer *rdma.QP
+		dlid     uint16
+	}{{a, b, theirs.LID}, {b, a, port.LID}} {
+		noGRH := func(_ int, attr *ibv.QPAttr) {
+			attr.AHAttr = ibv.AHAttr{PortNum: 1, DLID: end.dlid}
+		}
+		[]*rig{r, other}[i].connect(end.qp, end.peer, i, noGRH)
+	}
+	w := &wired{rig: r, a: a, b: b}
+	w.memory, err = r.pd.AllocRegion(1<<16, rdma.RegionOptions{})
+	require.NoError(t, err)
+	there := &wired{rig: other, a: a, b: b}
+	there.memory, err = other.pd.AllocRegion(1<<16, rdma.RegionOptions{})
+	require.NoError(t, err)
+	there.receive(b, 1, 64)
+	w.send(a, 2, 5)
+	require.Equal(t, []ended{{2, ibv.WCSuccess}}, w.poll())
+	require.Equal(t, []ended{{1, ibv.WCSuccess}}, there.poll())
+	_, _, err = ctx.ResolveEthL2(&ibv.AHAttr{PortNum: 1, IsGlobal: 1, GRH: ibv.GlobalRoute{DGID: gids[0].GID}})
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
+// The devices of a fabric have names, GUIDs, numbers and addresses that differ, and can be opened several times.
+func TestDevicesDiffer(t *testing.T) {
+	f := ibvtest.New(t, ibvtest.Devices(3), ibvtest.Limits(func(l *ibv.DeviceAttr) { l.PhysPortCnt = 2 }))
+	seen := map[any]bool{}
+	differs := func(v any) {
+		t.Helper()
+		require.False(t, seen[v], "%v", v)
+		seen[v] = true
+	}
+	for _, name := range f.Names() {
+		ctx, err := ibv.Open(name)
+		require.NoError(t, err)
+		again, err := ibv.Open(name)
+		require.NoError(t, err)
+		require.NotSame(t, ctx, again)
+		require.Same(t, ctx.Device, again.Device)
+		require.NoError(t, again.Close())
+		guid, err := ctx.Device.GUID()
+		require.NoError(t, err)
+		attr, err := ctx.QueryDevice()
+		require.NoError(t, err)
+		require.Equal(t, guid, attr.NodeGUID)
+		index, err := ctx.Device.Index()
+		require.NoError(t, err)
+		differs(name)
+		differs(guid)
+		differs(index)
+		extended, err := ctx.QueryDeviceEx()
+		require.NoError(t, err)
+		require.Equal(t, attr, extended.OrigAttr)
+		for port := range uint32(2) {
+			gids, err := ctx.GIDs(port + 1)
+			require.NoError(t, err)
+			for _, gid := range gids {
+				require.Equal(t, port+1, gid.PortNum)
+				differs([2]any{gid.GID, gid.GIDType})
+				entry, err := ctx.QueryGIDEntry(port+1, gid.GIDIndex)
+				require.NoError(t, err)
+				require.Equal(t, gid, entry)
+				alone, err := ctx.QueryGID(port+1, gid.GIDIndex)
+				require.NoError(t, err)
+				require.Equal(t, gid.GID, alone)
+			}
+			require.Len(t, gids, 4)
+			mac, vlan, err := ctx.ResolveEthL2(&ibv.AHAttr{PortNum: uint8(port + 1), IsGlobal: 1, GRH: ibv.GlobalRoute{DGID: gids[2].GID, SGIDIndex: 2}})
+			require.NoError(t, err)
+			require.EqualValues(t, 0xffff, vlan)
+			differs(mac)
+		}
+		_, err = ctx.QueryPort(3)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		_, err = ctx.QueryGID(1, 16)
+		require.ErrorIs(t, err, syscall.EINVAL)
+		empty, err := ctx.QueryGID(1, 15)
+		require.NoError(t, err)
+		require.True(t, empty.IsZero())
+		_, err = ctx.QueryGIDTable(make([]ibv.GIDEntry, 7))
+		require.ErrorIs(t, err, syscall.EINVAL)
+		n, err := ctx.QueryGIDTable(make([]ibv.GIDEntry, 9))
+		require.NoError(t, err)
+		require.Equal(t, 8, n)
+		index16, err := ctx.PKeyIndex(2, ibv.ToBE16(0xffff))
+		require.NoError(t, err)
+		require.Zero(t, index16)
+		speed, err := ctx.QueryPortSpeed(2)
+		require.NoError(t, err)
+		require.EqualValues(t, 1000, speed, "4 lanes of 25 Gb/s")
+		require.NoError(t, ctx.Close())
+	}
+	_, err := ibv.Open("test")
+	require.ErrorIs(t, err, syscall.ENODEV)
 }

@@ -60,12 +60,12 @@ func (d *Device) SetPort(number int, up bool) error {
 	if p == nil {
 		return fmt.Errorf("ibvtest: set port %d of %s: there is no such port: %w", number, d.d.name, syscall.EINVAL)
 	}
-	state, event := ibv.PortDown, ibv.EventPortErr
+	state, link, event := ibv.PortDown, uint8(linkDisabled), ibv.EventPortErr
 	if up {
-		state, event = ibv.PortActive, ibv.EventPortActive
+		state, link, event = ibv.PortActive, linkUp, ibv.EventPortActive
 	}
 	if p.attr.State != state {
-		p.attr.State = state
+		p.attr.State, p.attr.PhysState = state, link
 		d.d.event(event, uint8(number))
 	}
 	return nil

@@ -20,6 +20,12 @@ type port struct {
 	pkeys  []uint16
 }
 
+// What ports say of their links.
+const (
+	linkDisabled = 3
+	linkUp       = 5
+)
+
 // Of a port's tables.
 const (
 	gidEntries  = 16
@@ -33,7 +39,7 @@ func InfiniBand() Option { return func(c *config) { c.infiniband = true } }
 func newPort(d *device, number int) *port {
 	p := &port{dev: d, number: number, pkeys: []uint16{0xffff}}
 	p.attr = ibv.PortAttr{
-		State: ibv.PortActive, PhysState: 5, MaxMTU: ibv.MTU4096, ActiveMTU: ibv.MTU4096, GIDTblLen: gidEntries, PKeyTblLen: pkeyEntries,
+		State: ibv.PortActive, PhysState: linkUp, MaxMTU: ibv.MTU4096, ActiveMTU: ibv.MTU4096, GIDTblLen: gidEntries, PKeyTblLen: pkeyEntries,
 		MaxMsgSz: 1 << 31, MaxVLNum: 1, ActiveWidth: 2, ActiveSpeed: 32, LinkLayer: ibv.LinkLayerEthernet,
 	}
 	var local ibv.GID // of the link: its EUI-64 differs from the device's in what tells ports apart

@@ -101,6 +101,9 @@ func (qp *queuePair) refusesValues(attr *ibv.QPAttr, mask ibv.QPAttrMask) syscal
 
 // set takes over the attributes that mask names.
 func (qp *queuePair) set(attr *ibv.QPAttr, mask ibv.QPAttrMask) {
+	if mask&ibv.QPAttrMaskState != 0 && attr.QPState == ibv.QPSSQD {
+		qp.attr.EnSQDAsyncNotify = 0 // who wants to hear of it asks each time
+	}
 	const psn = 1<<24 - 1 // what is above is dropped, as the packets' field has it
 	for bit := ibv.QPAttrMask(1); bit <= mask; bit <<= 1 {
 		switch now := &qp.attr; mask & bit {
