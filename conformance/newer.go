@@ -68,6 +68,7 @@ func mrIOVA(t *T) {
 	require.NoError(t, chain.SetSGE(0, 1, ibv.WRSend, ibv.SendSignaled, ibv.SGE{Addr: iova + 8, Length: 50, LKey: raw.LKey}))
 	b.Buffers(1, 100)
 	a.Post(chain)
+	t.Done(a.SendCQ, 1)
 	t.Done(b.RecvCQ, 1)
 	require.Equal(t, []byte(buf[8:58]), b.Slot(0, 100)[:50])
 }
