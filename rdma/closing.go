@@ -109,7 +109,7 @@ func (c *closer) close(l *life) bool {
 	l.settle()
 	// Once more around is enough, for nobody makes more children meanwhile.
 	for l.state != closed && len(l.children) > 0 {
-		children := l.youngestFirst()
+		children := l.closingOrder()
 		l.tree.Unlock()
 		gone := true
 		for _, child := range children {

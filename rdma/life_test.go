@@ -79,6 +79,25 @@ func makeFake(name string, parents ...Object) (*fake, error) {
 	return f, nil
 }
 
+// CloseAll closes what work requests name after the queues that they are on.
+func TestCloseAllOrder(t *testing.T) {
+	kinds := []string{"memory window", "shared receive queue", "queue pair", "address handle", "memory region"}
+	want := []string{"memory window", "queue pair", "shared receive queue", "memory region", "address handle"}
+	dev := newFake(t, "dev0")
+	var order []string
+	for _, kind := range kinds {
+		l, err := begin(kind, dev)
+		require.NoError(t, err)
+		f := &fake{l: l, c: new(cObject)}
+		live(l, f, "", func() error {
+			order = append(order, kind)
+			return f.c.destroy()
+		}, (*fake).retire)
+	}
+	require.NoError(t, dev.CloseAll())
+	require.Equal(t, want, order)
+}
+
 // Close is once, in the right order, and says what stands in its way.
 func TestCloseOrder(t *testing.T) {
 	dev := newFake(t, "dev0")

@@ -20,8 +20,9 @@ type Object interface {
 	// others are ErrClosed. It does not wait for posts and polls, which ask nobody:
 	// whoever closes sees to it that none is under way.
 	Close() error
-	// CloseAll closes the children, theirs before them, the newest first, and then the
-	// object itself. It tries each once. What cannot be closed stays, with all that it
+	// CloseAll closes the children, theirs before them, and then the object itself: of
+	// one parent's children memory windows, then queue pairs and shared receive queues,
+	// whose work requests name others, and of each the newest first. It tries each once. What cannot be closed stays, with all that it
 	// needs; the error has all reasons, and CloseAll can be tried again. What is closed
 	// already is no error, not even the object itself. Until CloseAll returns, nothing
 	// new can be made from what it has come to; it waits for what is being made.

@@ -58,6 +58,18 @@ func (l *life) needs(other *life) bool {
 	return up(l)
 }
 
+// early is the kinds that are closed before others of the same parent, the lowest
+// first: windows, for Soft-RoCE waits 50 s for one that is bound to a queue pair which
+// is closed, and queues, for their work requests name regions and addresses.
+var early = map[string]int{"memory window": -2, "queue pair": -1, "shared receive queue": -1}
+
+// closingOrder is the children in the order in which CloseAll closes them.
+func (l *life) closingOrder() []*life {
+	children := l.youngestFirst()
+	slices.SortStableFunc(children, func(a, b *life) int { return cmp.Compare(early[a.kind], early[b.kind]) })
+	return children
+}
+
 func (l *life) youngestFirst() []*life {
 	children := make([]*life, 0, len(l.children))
 	for child := range l.children {
