@@ -22,6 +22,7 @@ const (
 	acknowledged
 	refused
 	notReady
+	ended // of iWARP: the connection is, and the requester takes the message for sent
 )
 
 // psnMask has the bits of a packet's number.
@@ -103,8 +104,12 @@ func (qp *queuePair) receive(w *sendWork, n uint32) answer {
 	return answer{kind: acknowledged}
 }
 
-// notReadyNow is the answer where a receive is missing.
+// notReadyNow is the answer where a receive is missing. iWARP has none, and ends the connection (RFC 5041 7.1).
 func (qp *queuePair) notReadyNow() answer {
+	if qp.ctx.f.provider.IWARP {
+		qp.enter(ibv.QPSErr)
+		return answer{kind: ended}
+	}
 	return answer{kind: notReady, delay: rnrTimeout(qp.attr.MinRNRTimer)}
 }
 

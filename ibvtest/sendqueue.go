@@ -83,7 +83,7 @@ func (qp *queuePair) refusesSend(wr *ibv.SendWR) (Refusal, bool) {
 		return p.SendEarly.because(syscall.EINVAL), true
 	case badEntries(p, wr.NumSGE, wr.SGList, qp.init.Cap.MaxSendSGE):
 		return p.TooLong.because(syscall.EINVAL), true
-	case wr.Opcode > 31 || operations[qp.raw.QPBase.QPType]>>wr.Opcode&1 == 0 || qp.badInline(wr):
+	case !qp.has(wr.Opcode) || qp.badInline(wr):
 		return Refusal{Errno: syscall.EINVAL}, true
 	case qp.raw.QPBase.QPType == ibv.QPTUD && wr.WR.UD().AH == 0:
 		return Refusal{Errno: syscall.EINVAL}, true
@@ -93,18 +93,30 @@ func (qp *queuePair) refusesSend(wr *ibv.SendWR) (Refusal, bool) {
 	return Refusal{}, false
 }
 
+// has reports whether the queue pair has an operation.
+func (qp *queuePair) has(op ibv.WROpcode) bool {
+	all := operations[qp.raw.QPBase.QPType]
+	if qp.ctx.f.provider.IWARP {
+		all &= onIWARP
+	}
+	return all>>op&1 != 0
+}
+
 // operations are those that types of queue pairs have, a bit each: ibv_post_send(3) has the table.
 var operations = [ibv.QPTXRCRecv + 1]uint32{
-	ibv.QPTUD: bits(ibv.WRSend, ibv.WRSendWithImm),
+	ibv.QPTUD: operationBits(ibv.WRSend, ibv.WRSendWithImm),
 	ibv.QPTUC: onConnections,
 	ibv.QPTRC: onReliable, ibv.QPTXRCSend: onReliable,
 }
 
-var onConnections = bits(ibv.WRSend, ibv.WRSendWithImm, ibv.WRSendWithInv, ibv.WRRDMAWrite, ibv.WRRDMAWriteWithImm, ibv.WRLocalInv, ibv.WRBindMW)
+var onConnections = operationBits(ibv.WRSend, ibv.WRSendWithImm, ibv.WRSendWithInv, ibv.WRRDMAWrite, ibv.WRRDMAWriteWithImm, ibv.WRLocalInv, ibv.WRBindMW)
 
-var onReliable = onConnections | bits(ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd)
+var onReliable = onConnections | operationBits(ibv.WRRDMARead, ibv.WRAtomicCmpAndSwp, ibv.WRAtomicFetchAndAdd)
 
-func bits(opcodes ...ibv.WROpcode) (all uint32) {
+// onIWARP are those of RFC 5040: there is no immediate data, and there are no atomics.
+var onIWARP = operationBits(ibv.WRSend, ibv.WRSendWithInv, ibv.WRRDMAWrite, ibv.WRRDMARead, ibv.WRLocalInv, ibv.WRBindMW)
+
+func operationBits(opcodes ...ibv.WROpcode) (all uint32) {
 	for _, op := range opcodes {
 		all |= 1 << op
 	}

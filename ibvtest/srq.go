@@ -64,7 +64,7 @@ func (pd *domain) createSRQ(number uintptr, attr *ibv.SRQAttr) (*sharedQueue, sy
 	}
 	attr.SRQLimit = 0
 	srq := &sharedQueue{ctx: c, in: pd, attr: *attr}
-	srq.queue.depth, srq.queue.maxSGE, srq.queue.in, srq.queue.shared = attr.MaxWR, attr.MaxSGE, pd, srq
+	srq.queue.depth, srq.queue.maxSGE, srq.queue.in, srq.queue.shared = c.f.depth(attr.MaxWR), attr.MaxSGE, pd, srq
 	raw := &srq.raw
 	raw.Context, raw.SRQContext, raw.PD, raw.Handle = &c.verbs.Context, number, &pd.raw, d.handle()
 	pd.uses++
@@ -137,7 +137,7 @@ func modifySRQ(a ccall.Args) (uintptr, syscall.Errno) {
 	if mask&^(ibv.SRQMaxWR|ibv.SRQLimit) != 0 || changed.SRQLimit > changed.MaxWR {
 		return uintptr(syscall.EINVAL), 0
 	}
-	srq.attr, srq.queue.depth = changed, changed.MaxWR
+	srq.attr, srq.queue.depth = changed, d.f.depth(changed.MaxWR)
 	return 0, 0
 }
 

@@ -29,8 +29,8 @@ type transport struct {
 
 // setUp is for a new queue pair. shared is its shared receive queue, or nil.
 func (qp *queuePair) setUp(shared *recvQueue) {
-	qp.sends.depth = qp.init.Cap.MaxSendWR
-	qp.own.depth, qp.own.maxSGE, qp.own.in = qp.init.Cap.MaxRecvWR, qp.init.Cap.MaxRecvSGE, qp.pd
+	qp.sends.depth = qp.ctx.f.depth(qp.init.Cap.MaxSendWR)
+	qp.own.depth, qp.own.maxSGE, qp.own.in = qp.ctx.f.depth(qp.init.Cap.MaxRecvWR), qp.init.Cap.MaxRecvSGE, qp.pd
 	if qp.receives = shared; shared == nil {
 		qp.receives = &qp.own
 	}

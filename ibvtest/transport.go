@@ -148,6 +148,9 @@ func (qp *queuePair) arrive(n uint32, lost bool) {
 		qp.finish(ibv.WCSuccess, n)
 	case refused:
 		qp.finish(a.status, 0)
+	case ended:
+		qp.finish(ibv.WCSuccess, n)
+		qp.enter(ibv.QPSErr)
 	case notReady:
 		if qp.attr.RNRRetry != forEver && qp.notReady >= int(qp.attr.RNRRetry) {
 			qp.finish(ibv.WCRNRRetryExcErr, 0)

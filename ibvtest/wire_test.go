@@ -29,8 +29,10 @@ func wire(t *testing.T, r *rig, typ ibv.QPType, change func(end int, attr *ibv.Q
 	w := &wired{rig: r, a: r.qp(typ), b: r.qp(typ)}
 	gid, err := r.dev.ChooseGID(rdma.GIDChoice{})
 	require.NoError(t, err)
-	w.ah, err = r.pd.CreateAH(rdma.AHOptions{GID: gid.GID, From: gid})
-	require.NoError(t, err)
+	if !r.dev.Raw().Device.IsIWARP() { // which has no address handles
+		w.ah, err = r.pd.CreateAH(rdma.AHOptions{GID: gid.GID, From: gid})
+		require.NoError(t, err)
+	}
 	w.connect(w.a, w.b, 0, change)
 	w.connect(w.b, w.a, 1, change)
 	w.memory, err = r.pd.AllocRegion(1<<16, rdma.RegionOptions{Access: ibv.AccessLocalWrite | ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic})
@@ -53,6 +55,14 @@ func (r *rig) connect(qp, peer *rdma.QP, end int, change func(end int, attr *ibv
 	if change != nil {
 		change(end, &rtr)
 		change(end, &rts)
+	}
+	if r.dev.Raw().Device.IsIWARP() { // where rdma leaves it to librdmacm to move queue pairs
+		init := ibv.QPAttr{QPState: ibv.QPSInit, PortNum: 1, QPAccessFlags: ibv.AccessRemoteWrite}
+		for i, attr := range []*ibv.QPAttr{&init, &rtr, &rts} {
+			from := ibv.QPState(i) // RESET, INIT and RTR
+			require.NoError(r.t, qp.Raw().Modify(attr, ibv.QPTRC.Needs(from, attr.QPState)))
+		}
+		return
 	}
 	require.NoError(r.t, qp.Modify(&rtr, qp.Type().Needs(ibv.QPSInit, ibv.QPSRTR)))
 	require.NoError(r.t, qp.Modify(&rts, qp.Type().Needs(ibv.QPSRTR, ibv.QPSRTS)))

@@ -3,6 +3,7 @@
 package ibvtest_test
 
 import (
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -214,4 +215,32 @@ func TestEndWhileWaiting(t *testing.T) {
 		require.Empty(t, w.poll())
 		w.send(w.b, 2, 8) // waits for its peer, and the test ends
 	})
+}
+
+// iWARP has no way to wait for a receive: the connection ends, of which its sender has been told nothing but success.
+func TestIWARPWithoutReceive(t *testing.T) {
+	w := wire(t, newRig(t, ibvtest.As(ibvtest.Siw)), ibv.QPTRC, nil)
+	w.send(w.a, 1, 8)
+	require.Equal(t, []ended{{1, ibv.WCSuccess}}, w.poll())
+	require.Equal(t, ibv.QPSErr, state(t, w.a))
+	require.Equal(t, ibv.QPSErr, state(t, w.b))
+	sends, err := ibv.NewSendChain(1, 1)
+	require.NoError(t, err)
+	w = wire(t, newRig(t, ibvtest.As(ibvtest.Siw)), ibv.QPTRC, nil)
+	require.NoError(t, sends.Set(0, 1, ibv.WRSendWithImm, ibv.SendSignaled, w.memory.SGE(0, 8)))
+	_, err = w.a.PostSend(sends)
+	require.ErrorIs(t, err, syscall.EINVAL)
+}
+
+// Where a provider rounds, queues take more than they say.
+func TestRounded(t *testing.T) {
+	w := wire(t, newRig(t, ibvtest.As(ibvtest.Rxe)), ibv.QPTRC, nil)
+	_, made, err := w.a.Query(ibv.QPAttrMaskCap)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, made.Cap.MaxRecvWR)
+	recvs, err := ibv.NewRecvChain(20, 1)
+	require.NoError(t, err)
+	n, err := w.a.PostRecv(recvs)
+	require.ErrorIs(t, err, syscall.ENOMEM)
+	require.Equal(t, 15, n)
 }

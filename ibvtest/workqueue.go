@@ -2,6 +2,8 @@
 
 package ibvtest
 
+import "math/bits"
+
 // slots is the places of a work queue. A work request has its place until a program has polled its completion, or, if it
 // has none, the next one of its queue: as the specification (10.8.5.1) and most hardware have it, so that a program that
 // never has a send signaled finds its queue full here too.
@@ -9,6 +11,14 @@ type slots struct {
 	depth uint32
 	taken uint32
 	life  uint32 // counts the resets: completions from before free nothing
+}
+
+// depth is how many places a queue gets for which a program asks for n, whatever the provider says that they are.
+func (f *Fabric) depth(n uint32) uint32 {
+	if n == 0 || !f.provider.Rounded {
+		return n
+	}
+	return 1<<bits.Len32(n) - 1
 }
 
 // full reports whether there is no place left.
