@@ -22,6 +22,16 @@
 // package time, so in a bubble of testing/synctest nothing takes any time, and waiting
 // for completions and events lets the bubble's clock go on.
 //
+// # Strictness
+//
+// Where the specification leaves a choice, the devices take the one that finds mistakes.
+// Queues are as deep as was asked for, and a work request has its place until its
+// completion is polled, or that of a later one if it was not signaled, so a program that
+// never has a send signaled finds its queue full. A failed completion has its WRID,
+// status and queue pair's number, and zeros elsewhere. Packet numbers and path MTUs that
+// two peers do not agree about fail as they do in a network. The bytes in front of a
+// datagram that hardware leaves as they are hold nothing of use.
+//
 // # Races
 //
 // With go test -race, memory that the device has is the device's: a program that writes to
