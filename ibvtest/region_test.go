@@ -13,6 +13,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/ibvtest"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 // rawPD is a protection domain of a new fabric's first device.
@@ -138,4 +139,50 @@ func TestDeviceMemory(t *testing.T) {
 	require.NoError(t, dm.Close())
 	_, err = pd.Context.AllocDM(&ibv.AllocDMAttr{Length: 1 << 30})
 	require.ErrorIs(t, err, syscall.ENOMEM)
+}
+
+// A peer reaches what a window opens, through its key alone, and no longer than it is bound.
+func TestWindow(t *testing.T) {
+	w := wire(t, newRig(t), ibv.QPTRC, nil)
+	memory := make([]byte, 4096)
+	mr, err := w.pd.Raw().RegMR(memory, ibv.AccessLocalWrite|ibv.AccessMWBind)
+	require.NoError(t, err)
+	mw, err := w.pd.Raw().AllocMW(ibv.MWType2)
+	require.NoError(t, err)
+	post := func(qp *rdma.QP, op ibv.WROpcode, change func(wr *ibv.SendWR)) ibv.WCStatus {
+		chain, err := ibv.NewSendChain(1, 1)
+		require.NoError(t, err)
+		if op == ibv.WRRDMAWrite {
+			require.NoError(t, chain.Set(0, 9, op, ibv.SendSignaled, w.memory.SGE(0, 8)))
+		} else {
+			require.NoError(t, chain.Set(0, 9, op, ibv.SendSignaled))
+		}
+		change(chain.WR(0))
+		_, err = qp.PostSend(chain)
+		require.NoError(t, err)
+		got := w.poll()
+		require.Len(t, got, 1)
+		return got[0].status
+	}
+	bind := func(rkey uint32) ibv.WCStatus {
+		return post(w.b, ibv.WRBindMW, func(wr *ibv.SendWR) {
+			to := wr.BindMW()
+			to.MW, to.RKey = ibv.ToPtr(mw), rkey
+			to.BindInfo = ibv.MWBindInfo{MR: ibv.ToPtr(mr), Addr: uint64(mr.Addr) + 64, Length: 64, MWAccessFlags: ibv.AccessRemoteWrite}
+		})
+	}
+	write := func(addr uint64, rkey uint32) ibv.WCStatus {
+		return post(w.a, ibv.WRRDMAWrite, func(wr *ibv.SendWR) { *wr.WR.RDMA() = ibv.SendWRWRRDMA{RemoteAddr: addr, RKey: rkey} })
+	}
+	copy(w.memory.Bytes(), "a window")
+	rkey := ibv.IncRKey(mw.RKey)
+	require.Equal(t, ibv.WCSuccess, bind(rkey))
+	require.ErrorIs(t, mr.Close(), syscall.EBUSY)
+	require.Equal(t, ibv.WCSuccess, write(uint64(mr.Addr)+64, rkey))
+	require.Equal(t, "a window", string(memory[64:72]))
+	require.Equal(t, ibv.WCSuccess, write(uint64(mr.Addr)+120, rkey))
+	require.Equal(t, ibv.WCSuccess, post(w.b, ibv.WRLocalInv, func(wr *ibv.SendWR) { wr.SetInvalidateRKey(rkey) }))
+	require.Equal(t, ibv.WCRemAccessErr, write(uint64(mr.Addr)+64, rkey))
+	require.NoError(t, mr.Close())
+	require.NoError(t, mw.Close())
 }
