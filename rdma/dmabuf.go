@@ -28,7 +28,7 @@ func (pd *PD) RegisterDMABuf(fd int, opts DMABufOptions) (*Region, error) {
 	if opts.Access == 0 {
 		opts.Access = ibv.AccessLocalWrite
 	}
-	l, err := begin("memory region", pd)
+	l, err := begin(regionKind, pd)
 	if err != nil {
 		return nil, err
 	}
