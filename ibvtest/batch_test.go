@@ -117,6 +117,7 @@ func TestBatchIsTakenAsAWhole(t *testing.T) {
 	n, err = w.a.PostBatchRange(b, 0, 16)
 	require.NoError(t, err)
 	require.Equal(t, 16, n)
+	require.Len(t, w.poll(), 16)
 	require.NotContains(t, w.memory.Bytes()[:16], byte(0))
 }
 

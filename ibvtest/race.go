@@ -30,15 +30,21 @@ type token struct {
 	posted byte // released by the post
 	done   byte // released by what the device does for it
 	queue  *queueUse
-	writes []claimed
+	claims []claimed
 	shared bool // its buffers are those of another work request too
 }
 
-// claimed is memory that the device may write to at any time.
+// claimed is memory that the device may read or write at any time.
 type claimed struct {
 	mr         *region
 	start, end uintptr
+	writes     bool
 	of         *token
+}
+
+// overlaps reports whether two would be a race if both were not the device's.
+func (c *claimed) overlaps(o *claimed) bool {
+	return (c.writes || o.writes) && c.start < o.end && o.start < c.end && c.of != o.of
 }
 
 // queueUse is of a work queue.
@@ -56,8 +62,8 @@ type peersUse struct {
 type regionUse struct {
 	cells   [64]uint64 // read by the device while a work request is about the region, and written when that is released
 	next    int
-	peers   byte      // released by what peers do to it
-	claimed []claimed // what the device may write to
+	peers   byte // released by what peers do to it
+	claimed []claimed
 }
 
 // claims is those of a post whose goroutine is still to come.
@@ -109,9 +115,7 @@ func (q *queueUse) post(f *Fabric, own *ownership, pd *domain, entries []ibv.SGE
 		}
 		c.pieces = append(c.pieces, pieces[0])
 		c.cells = append(c.cells, mr.use.cell())
-		if use != sends {
-			c.after = append(c.after, mr.use.claim(mr, t, pieces[0])...)
-		}
+		c.after = append(c.after, mr.use.claim(mr, t, pieces[0], use != sends)...)
 	}
 	if len(c.pieces) > 0 {
 		f.claims.pending = append(f.claims.pending, c)
@@ -124,18 +128,22 @@ func (u *regionUse) cell() *uint64 {
 	return &u.cells[u.next%len(u.cells)]
 }
 
-// claim notes what the device may write to, and tells of which other work requests it is already.
-func (u *regionUse) claim(mr *region, t *token, p piece) (others []*token) {
-	start := uintptr(unsafe.Pointer(unsafe.SliceData(p)))
-	c := claimed{mr, start, start + uintptr(len(p)), t}
+// claim notes what the device may read or write, and tells of which other work requests it is already.
+func (u *regionUse) claim(mr *region, t *token, p piece, writes bool) (others []*token) {
+	c := claimOf(mr, t, p, writes)
 	for i := range u.claimed {
-		if o := &u.claimed[i]; o.of != t && c.start < o.end && o.start < c.end {
+		if o := &u.claimed[i]; c.overlaps(o) {
 			o.of.shared, t.shared = true, true
 			others = append(others, o.of)
 		}
 	}
-	u.claimed, t.writes = append(u.claimed, c), append(t.writes, c)
+	u.claimed, t.claims = append(u.claimed, c), append(t.claims, c)
 	return others
+}
+
+func claimOf(mr *region, t *token, p piece, writes bool) claimed {
+	start := uintptr(unsafe.Pointer(unsafe.SliceData(p)))
+	return claimed{mr, start, start + uintptr(len(p)), writes, t}
 }
 
 // made has the device take what was posted.
@@ -162,10 +170,7 @@ func (c *claims) made() {
 // end is for a work request that has ended, with a completion if told.
 func (q *queueUse) end(own *ownership, told bool) ownership {
 	t := own.token
-	for _, c := range t.writes {
-		c.mr.use.claimed = slices.DeleteFunc(c.mr.use.claimed, func(o claimed) bool { return o.of == t })
-	}
-	t.writes = nil
+	t.unclaim()
 	if !told {
 		q.silent = append(q.silent, t)
 		return ownership{}
@@ -173,6 +178,13 @@ func (q *queueUse) end(own *ownership, told bool) ownership {
 	all := ownership{token: t, silent: q.silent}
 	q.silent = nil
 	return all
+}
+
+func (t *token) unclaim() {
+	for _, c := range t.claims {
+		c.mr.use.claimed = slices.DeleteFunc(c.mr.use.claimed, func(o claimed) bool { return o.of == t })
+	}
+	t.claims = nil
 }
 
 // polled has the program be after all that the device did for what it now has back.
@@ -194,9 +206,7 @@ func (t *token) back() {
 func (q *queueUse) stop() {
 	for t := range q.live {
 		acquire(&t.done)
-		for _, c := range t.writes {
-			c.mr.use.claimed = slices.DeleteFunc(c.mr.use.claimed, func(o claimed) bool { return o.of == t })
-		}
+		t.unclaim()
 	}
 	clear(q.live)
 	q.silent = nil
@@ -221,7 +231,7 @@ func (q *peersUse) place(from, to *ownership, pieces []piece) {
 // write is for what a peer writes. The peer knows that it is there if it is told reliably.
 func (q *peersUse) write(from *ownership, mr *region, to piece, data []piece, reliable bool) copied {
 	data = slices.Clone(data) // which changes
-	end := q.reach(from, mr, reliable, func(o *outcome) {
+	end := q.reach(from, mr, to, true, reliable, func(o *outcome) {
 		if len(to) > 0 {
 			aPeerWritesByRDMA(to)
 		}
@@ -233,7 +243,7 @@ func (q *peersUse) write(from *ownership, mr *region, to piece, data []piece, re
 
 // read is for what a peer reads.
 func (q *peersUse) read(from *ownership, mr *region, p piece) {
-	q.reach(from, mr, true, func(*outcome) {
+	q.reach(from, mr, p, false, true, func(*outcome) {
 		if len(p) > 0 {
 			aPeerReadsByRDMA(p)
 		}
@@ -242,7 +252,7 @@ func (q *peersUse) read(from *ownership, mr *region, p piece) {
 
 // change is for what a peer changes atomically, as sync/atomic does.
 func (q *peersUse) change(from *ownership, mr *region, on piece, do func(word *uint64) uint64) (old uint64, there bool) {
-	end := q.reach(from, mr, true, func(o *outcome) {
+	end := q.reach(from, mr, on, true, true, func(o *outcome) {
 		if old, there := aPeerChangesAtomically(on, do); there {
 			o.put(old, wholly)
 		} else {
@@ -254,11 +264,23 @@ func (q *peersUse) change(from *ownership, mr *region, on piece, do func(word *u
 }
 
 // reach has a peer do something to a region.
-func (q *peersUse) reach(from *ownership, mr *region, reliable bool, do func(*outcome)) *outcome {
+func (q *peersUse) reach(from *ownership, mr *region, p piece, writes, reliable bool, do func(*outcome)) *outcome {
 	o, t := new(outcome), from.token
+	var after []*token
+	if mr != nil {
+		c := claimOf(mr, nil, p, writes)
+		for i := range mr.use.claimed {
+			if other := &mr.use.claimed[i]; c.overlaps(other) {
+				after = append(after, other.of) // one device does both
+			}
+		}
+	}
 	onDevice(func() {
 		acquire(&t.posted)
 		acquire(&q.done)
+		for _, other := range after {
+			acquire(&other.done)
+		}
 		do(o)
 		release(&q.done)
 		if mr != nil { // there is something to reach

@@ -24,6 +24,7 @@ func (qp *queuePair) write(w *sendWork, n uint32) answer {
 		return qp.faulted(end == toFaults)
 	}
 	if immediate {
+		qp.peers.place(&w.own, &qp.receives.next().own, nil)
 		wc := ibv.WC{Opcode: ibv.WCRecvRDMAWithImm, ByteLen: n, WCFlags: ibv.WCWithImm}
 		wc.SetImmData(w.wr.ImmData())
 		qp.receives.complete(qp, &wc, w.is(ibv.SendSolicited))
