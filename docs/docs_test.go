@@ -94,29 +94,36 @@ func TestStatusesAndEvents(t *testing.T) {
 	require.Greater(t, known, 40)
 }
 
-// Programs in the README are the examples, word by word but for the comment in front of them: those are built and run.
+// Programs and tests in the README are the examples', word by word but for the comment in front of a program: those are
+// built and run.
 func TestPrograms(t *testing.T) {
 	blocks := programs(read(t, "../README.md"))
-	examples, err := filepath.Glob("../examples/*/main.go")
+	examples, err := filepath.Glob("../examples/*/*.go")
 	require.NoError(t, err)
-	found := 0
+	whole, tests := 0, 0
 	for _, file := range examples {
-		text := read(t, file)
-		program := strings.ReplaceAll(text[strings.Index(text, "package main"):], "\t", "    ")
+		text := strings.ReplaceAll(read(t, file), "\t", "    ")
+		program := text[strings.Index(text, "package "):]
 		for i, block := range blocks {
-			if block == program {
+			switch {
+			case block == "":
+			case block == program:
+				whole++
 				blocks[i] = ""
-				found++
+			case strings.HasPrefix(block, "func Test") && strings.Contains(text, "\n"+block):
+				tests++
+				blocks[i] = ""
 			}
 		}
 	}
-	require.Positive(t, found)
+	require.Positive(t, whole)
+	require.Positive(t, tests)
 	for _, block := range blocks {
 		assert.Empty(t, block, "the README has a program that is no example")
 	}
 }
 
-// programs are the indented blocks of a page that are whole files in Go.
+// programs are the indented blocks of a page that are whole files in Go, or tests.
 func programs(page string) []string {
 	var all []string
 	var block strings.Builder
@@ -128,7 +135,7 @@ func programs(page string) []string {
 		case strings.TrimSpace(line) == "":
 			block.WriteString("\n")
 		default:
-			if text := strings.TrimSpace(block.String()) + "\n"; strings.HasPrefix(text, "package ") {
+			if text := strings.TrimSpace(block.String()) + "\n"; strings.HasPrefix(text, "package ") || strings.HasPrefix(text, "func Test") {
 				all = append(all, text)
 			}
 			block.Reset()

@@ -25,7 +25,7 @@ func TestEcho(t *testing.T) {
 	dev, err := rdma.Open("", rdma.DeviceOptions{})
 	require.NoError(t, err)
 	here, there := net.Pipe()
-	served := make(chan error)
+	served := make(chan error, 1)
 	go func() { served <- Serve(t.Context(), dev, there) }()
 
 	client, err := Connect(t.Context(), dev, here)
@@ -70,7 +70,7 @@ func TestRefused(t *testing.T) {
 	})
 	dev := open(t, f, 0)
 	here, there := net.Pipe()
-	served := make(chan error)
+	served := make(chan error, 1)
 	go func() { served <- Serve(t.Context(), dev, there) }()
 	client, err := Connect(t.Context(), dev, here)
 	require.NoError(t, err)
