@@ -36,7 +36,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo bench test prepare lint check test-host test-cross test-vm test-uml clean
+.PHONY: help deps generate demo bench mutants test prepare lint check test-host test-cross test-vm test-uml clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -126,11 +126,12 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	@CGO_ENABLED=1 go test $(short) $(binding)
 	$(step) "go test -race"
 	@CGO_ENABLED=1 go test -race $(binding)
+	@CGO_ENABLED=1 go test -race $(short) ./ibvtest/... ./conformance/...
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test of package rdma in checked mode"
 	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test $(short) -count=1 ./rdma
 	$(step) "go test, pointer checks (checkptr)"
-	@go test $(short) $(checkptr) $(binding)
+	@go test $(short) $(checkptr) $(binding) ./ibvtest/... ./conformance/...
 	$(step) "go test, cgo pointer checks (cgocheck2)"
 	@CGO_ENABLED=1 GOEXPERIMENT=cgocheck2 go test $(short) $(binding)
 	$(step) "go test, $(GO_NEWEST), CGO_ENABLED=0"
@@ -140,6 +141,11 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=1 go test $(short) $(binding)
 	$(step) "go test, bench"
 	@cd bench && go vet ./... && go test ./...
+	$(step) "faults on purpose, a sample"
+	@go run ./conformance/internal/mutants -sample 6
+
+mutants: ## break ibvtest and the binding on purpose, in each way, and see that tests notice; write docs/mutants.md
+	@go run ./conformance/internal/mutants -page docs/mutants.md
 
 test-cross: ## tests of the C call on other processors, emulated
 	$(step) "other processors"
