@@ -46,7 +46,7 @@ var mutants = []mutant{
 	{name: "a receive that is missing is tried for once too often", file: "ibvtest/transport.go", old: "qp.notReady >= int(qp.attr.RNRRetry)", new: "qp.notReady > int(qp.attr.RNRRetry)"},
 	{name: "seven retries after a missing receive come to an end", file: "ibvtest/transport.go", old: "qp.attr.RNRRetry != forEver &&", new: ""},
 	// Events.
-	{name: "a notification comes without being asked for", file: "ibvtest/notify.go", old: "\tcq.armed = notArmed\n", new: ""},
+	{name: "a notification comes without being asked for", file: "ibvtest/moderation.go", old: "\tcq.armed = notArmed\n", new: ""},
 	{name: "a completion that is not solicited wakes who waits for those", file: "ibvtest/cq.go", old: "cq.armed == armedSolicited && c.solicited", new: "cq.armed == armedSolicited"},
 	{name: "asking for solicited events takes back asking for all", file: "ibvtest/notify.go", old: "cq.armed = max(cq.armed, armedSolicited)", new: "cq.armed = armedSolicited"},
 	{name: "the limit of a shared receive queue is told again and again", file: "ibvtest/srq.go", old: "\t\tsrq.attr.SRQLimit = 0\n\t\tsrq.ctx.event", new: "\t\tsrq.ctx.event"},

@@ -23,6 +23,12 @@ func main() {
 	page := flag.String("page", "", "the file to write the outcome to, as a page of the documentation")
 	at := flag.Int("parallel", 2, "how many at a time")
 	flag.Parse()
+	if *seed == 0 {
+		*seed = rand.Uint64()
+	}
+	if *sample > 0 {
+		fmt.Printf("%d of %d, by -seed %d\n", *sample, len(mutants), *seed)
+	}
 	if err := run(chosen(*sample, *seed, *only), *page, *at); err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
 		os.Exit(1)
@@ -39,10 +45,6 @@ func chosen(sample int, seed uint64, only string) (all []mutant) {
 	if sample <= 0 || sample >= len(all) {
 		return all
 	}
-	if seed == 0 {
-		seed = rand.Uint64()
-	}
-	fmt.Printf("%d of %d, by -seed %d\n", sample, len(all), seed)
 	rand.New(rand.NewPCG(seed, 0)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	return all[:sample]
 }
