@@ -14,7 +14,7 @@ import (
 //
 // C: ibv_reg_mr(3), mmap(2), mbind(2), madvise(2)
 func (pd *PD) AllocRegion(size int, opts RegionOptions) (*Region, error) {
-	l, err := begin(regionKind, pd)
+	l, err := begin("memory region", pd)
 	if err != nil {
 		return nil, err
 	}

@@ -49,7 +49,7 @@ func (pd *PD) RegisterDM(dm *DM, offset, length uint64, access ibv.AccessFlags) 
 	if access == 0 {
 		access = ibv.AccessLocalWrite
 	}
-	l, err := begin(regionKind, pd, dm)
+	l, err := begin("memory region", pd, dm)
 	if err != nil {
 		return nil, err
 	}

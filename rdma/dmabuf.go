@@ -28,7 +28,7 @@ func (pd *PD) RegisterDMABuf(fd int, opts DMABufOptions) (*Region, error) {
 	if opts.Access == 0 {
 		opts.Access = ibv.AccessLocalWrite
 	}
-	l, err := begin(regionKind, pd)
+	l, err := begin("memory region", pd)
 	if err != nil {
 		return nil, err
 	}

@@ -79,25 +79,6 @@ func (l *life) youngestFirst() []*life {
 	return children
 }
 
-// regionKind is what regions call themselves.
-const regionKind = "memory region"
-
-// closingOrder is youngest first, but regions last: what is posted is about their memory
-// as long as its queue pair is there.
-func (l *life) closingOrder() []*life {
-	children := l.youngestFirst()
-	slices.SortStableFunc(children, func(a, b *life) int {
-		switch isA, isB := a.kind == regionKind, b.kind == regionKind; {
-		case isA && !isB:
-			return 1
-		case isB && !isA:
-			return -1
-		}
-		return 0
-	})
-	return children
-}
-
 // takesChildren is the error of making something from an object that is not open,
 // or is about to be closed with its children.
 func (l *life) takesChildren(op string) error {

@@ -69,7 +69,7 @@ func (reg *registration) release() error {
 //
 // C: ibv_reg_mr(3)
 func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
-	l, err := begin(regionKind, pd)
+	l, err := begin("memory region", pd)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 // else has registered, and that it closes, after the handle. The memory stays
 // theirs. Entries count from raw's address, or from 0 if it has none.
 func (pd *PD) AdoptRegion(raw *ibv.MR) (*Region, error) {
-	l, err := beginAdopted(regionKind, raw, func(raw *ibv.MR) *ibv.Context { return raw.Context }, pd)
+	l, err := beginAdopted("memory region", raw, func(raw *ibv.MR) *ibv.Context { return raw.Context }, pd)
 	if err != nil {
 		return nil, err
 	}
