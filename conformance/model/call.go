@@ -26,6 +26,12 @@ type RegMR struct {
 // DeregMR ends a registration.
 type DeregMR struct{ MR int }
 
+// AllocMW makes a memory window of type 2.
+type AllocMW struct{ MW, PD int }
+
+// DeallocMW frees it, bound or not.
+type DeallocMW struct{ MW int }
+
 // CreateCQ makes a completion queue.
 type CreateCQ struct{ CQ, Entries int }
 
@@ -110,6 +116,15 @@ type PostSend struct {
 type SGE struct {
 	MR, Offset, Length int
 	WrongKey           bool // another one than the region has
+	MW                 int  // the window that has the key in place of the region, of Remote
+}
+
+// Window is what a work request does to a memory window: it binds it to a part of a
+// region, or invalidates it, here or at the peer.
+type Window struct {
+	MW                 int
+	MR, Offset, Length int             // where it is bound to
+	Access             ibv.AccessFlags // that it gives
 }
 
 // RecvWR is a receive work request.
@@ -125,6 +140,7 @@ type SendWR struct {
 	Flags  ibv.SendFlags
 	SGEs   []SGE
 
+	Window     Window // of what binds or invalidates one
 	Remote     SGE    // of RDMA and atomics: the region's rkey, and where; the length is that of SGEs
 	CompareAdd uint64 // of atomics
 	Swap       uint64 // of atomics
@@ -137,6 +153,8 @@ func (AllocPD) call()     {}
 func (DeallocPD) call()   {}
 func (RegMR) call()       {}
 func (DeregMR) call()     {}
+func (AllocMW) call()     {}
+func (DeallocMW) call()   {}
 func (CreateCQ) call()    {}
 func (ResizeCQ) call()    {}
 func (DestroyCQ) call()   {}

@@ -3,6 +3,7 @@ package model
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"strings"
 	"time"
@@ -82,6 +83,8 @@ type session struct {
 	srqs    map[int]*ibv.SRQ
 	qps     map[int]*ibv.QP
 	ahs     map[int]*ibv.AH
+	mws     map[int]*ibv.MW
+	rkeys   map[int]uint32 // of windows
 	numbers map[uint32]int // of queue pairs
 	wcs     [16]ibv.WC
 }
@@ -89,13 +92,13 @@ type session struct {
 func newSession(d *Device) *session {
 	return &session{
 		Device: d, pds: map[int]*ibv.PD{}, mrs: map[int]*ibv.MR{}, keys: map[int][2]uint32{}, cqs: map[int]*ibv.CQ{},
-		srqs: map[int]*ibv.SRQ{}, qps: map[int]*ibv.QP{}, ahs: map[int]*ibv.AH{}, numbers: map[uint32]int{},
+		mws: map[int]*ibv.MW{}, rkeys: map[int]uint32{}, srqs: map[int]*ibv.SRQ{}, qps: map[int]*ibv.QP{}, ahs: map[int]*ibv.AH{}, numbers: map[uint32]int{},
 	}
 }
 
 // close destroys what there is, users before what they use.
 func (m *session) close() error {
-	return errors.Join(closeAll(m.qps), closeAll(m.srqs), closeAll(m.cqs), closeAll(m.ahs), closeAll(m.mrs), closeAll(m.pds))
+	return errors.Join(closeAll(m.mws), closeAll(m.qps), closeAll(m.srqs), closeAll(m.cqs), closeAll(m.ahs), closeAll(m.mrs), closeAll(m.pds))
 }
 
 func closeAll[T interface{ Close() error }](objects map[int]T) (err error) {
@@ -108,6 +111,15 @@ func closeAll[T interface{ Close() error }](objects map[int]T) (err error) {
 func (m *session) memory() []byte { return m.Device.memory }
 
 func (m *session) qpOf(number uint32) int { return m.numbers[number] }
+
+func (m *session) windowOf(rkey uint32) int {
+	for n, key := range m.rkeys {
+		if key == rkey {
+			return n
+		}
+	}
+	return 0
+}
 
 func (m *session) poll(cq int) ([]ibv.WC, error) {
 	n, err := m.cqs[cq].Poll(m.wcs[:])
@@ -173,6 +185,14 @@ func (m *session) call(c Call, a *answer) error {
 		return created(m.mrs, c.MR, mr, err)
 	case DeregMR:
 		return destroyed(m.mrs, c.MR)
+	case AllocMW:
+		mw, err := m.pds[c.PD].AllocMW(ibv.MWType2)
+		if err == nil {
+			m.rkeys[c.MW] = mw.RKey
+		}
+		return created(m.mws, c.MW, mw, err)
+	case DeallocMW:
+		return destroyed(m.mws, c.MW)
 	case CreateCQ:
 		cq, err := m.ctx.CreateCQ(c.Entries)
 		if err == nil {
@@ -234,11 +254,18 @@ func (m *session) call(c Call, a *answer) error {
 		})
 	case PostSend:
 		return m.post(a, len(c.WRs), func() (int, error) {
+			before := maps.Clone(m.rkeys)
 			chain, err := m.sendChain(m.qps[c.QP].QPType, c.WRs)
 			if err != nil {
 				return 0, err
 			}
-			return chain.Post(m.qps[c.QP])
+			accepted, err := chain.Post(m.qps[c.QP])
+			for _, wr := range c.WRs[max(accepted, 0):] {
+				if wr.Opcode == ibv.WRBindMW {
+					m.rkeys[wr.Window.MW] = before[wr.Window.MW]
+				}
+			}
+			return accepted, err
 		})
 	}
 	return fmt.Errorf("model: there is no call %T", c)
@@ -333,6 +360,9 @@ func (m *session) sendChain(typ ibv.QPType, wrs []SendWR) (*ibv.SendChain, error
 		err = chain.Set(i, wr.ID, wr.Opcode, wr.Flags, m.sges(wr.SGEs)...)
 		c, op := chain.WR(i), operations[wr.Opcode]
 		remote, rkey := m.address(wr.Remote), key(m.keys[wr.Remote.MR][1], wr.Remote)
+		if wr.Remote.MW != 0 {
+			rkey = key(m.rkeys[wr.Remote.MW], wr.Remote)
+		}
 		switch {
 		case typ == ibv.QPTUD:
 			to := c.WR.UD()
@@ -344,9 +374,24 @@ func (m *session) sendChain(typ ibv.QPType, wrs []SendWR) (*ibv.SendChain, error
 			at := c.WR.RDMA()
 			at.RemoteAddr, at.RKey = remote, rkey
 		}
+		switch wr.Opcode {
+		case ibv.WRBindMW:
+			m.bind(wr.Window, c.BindMW())
+		case ibv.WRLocalInv, ibv.WRSendWithInv:
+			c.SetInvalidateRKey(m.rkeys[wr.Window.MW])
+		}
 		if op.immediate {
 			c.SetImmData(ibv.ToBE32(wr.Imm))
 		}
 	}
 	return chain, err
+}
+
+// bind is how a window is bound, by another key each time.
+func (m *session) bind(window Window, to *ibv.SendWRBindMW) {
+	m.rkeys[window.MW] = ibv.IncRKey(m.rkeys[window.MW])
+	to.MW, to.RKey = ibv.ToPtr(m.mws[window.MW]), m.rkeys[window.MW]
+	to.BindInfo = ibv.MWBindInfo{
+		MR: ibv.ToPtr(m.mrs[window.MR]), Addr: m.address(SGE{Offset: window.Offset}), Length: uint64(window.Length), MWAccessFlags: window.Access,
+	}
 }

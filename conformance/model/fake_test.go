@@ -39,6 +39,9 @@ func (f *fake) do(c Call) (*answer, error) {
 		}
 		wc := ibv.WC{WRID: e.id, Status: e.statuses[0], Opcode: e.opcode, QPNum: uint32(e.qp), WCFlags: e.flags, SrcQP: uint32(e.from), ByteLen: uint32(max(e.length, 0))}
 		wc.SetImmData(ibv.ToBE32(e.imm))
+		if e.window != 0 {
+			wc.SetInvalidatedRKey(uint32(e.window))
+		}
 		wcs := append(f.wcs[e.cq], wc)
 		if f.mistake.completion != nil && !f.made {
 			f.made = f.mistake.completion(e, &wcs)
@@ -65,6 +68,8 @@ func (f *fake) poll(cq int) ([]ibv.WC, error) {
 func (f *fake) memory() []byte { return f.w.data[:] }
 
 func (f *fake) qpOf(number uint32) int { return int(number) }
+
+func (f *fake) windowOf(rkey uint32) int { return int(rkey) }
 
 func (f *fake) state(qp int) (ibv.QPState, error) {
 	if f.mistake.state != nil && f.mistake.state(f.w.qps[qp]) {

@@ -94,7 +94,7 @@ func oneOf[T any](g *generator, objects map[int]T, suits func(T) bool) int {
 func among[T any](g *generator, values ...T) T { return values[g.IntN(len(values))] }
 
 const (
-	allAccess   = ibv.AccessLocalWrite | ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic
+	allAccess   = ibv.AccessLocalWrite | ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic | ibv.AccessMWBind
 	peerAccess  = ibv.AccessRemoteWrite | ibv.AccessRemoteRead | ibv.AccessRemoteAtomic
 	bufferBytes = 2048
 )
@@ -108,6 +108,9 @@ func (g *generator) beginning() []Call {
 	}
 	if g.often(30) {
 		calls = append(calls, CreateSRQ{g.number(), pd, 1 + g.Uint32N(8), 2})
+	}
+	if g.often(40) {
+		calls = append(calls, AllocMW{g.number(), pd}, AllocMW{g.number(), pd})
 	}
 	return calls
 }
@@ -149,7 +152,7 @@ func (g *generator) fill() Call {
 // create makes an object; now and then one that is not to be had.
 func (g *generator) create() Call {
 	pd := oneOf(g, g.w.pds, nil)
-	switch g.IntN(12) {
+	switch g.IntN(14) {
 	case 0:
 		return AllocPD{g.number()}
 	case 1, 2:
@@ -168,6 +171,8 @@ func (g *generator) create() Call {
 			*among(g, &c.Cap.MaxSendWR, &c.Cap.MaxSendSGE, &c.Cap.MaxRecvWR, &c.Cap.MaxRecvSGE) = most
 		}
 		return c
+	case 9, 10:
+		return AllocMW{g.number(), pd}
 	default:
 		offset := g.IntN(MemorySize)
 		access := among(g, 0, ibv.AccessLocalWrite, allAccess, allAccess, allAccess&^ibv.AccessRemoteAtomic,
@@ -178,7 +183,9 @@ func (g *generator) create() Call {
 
 // destroy destroys an object, or tries what has objects that depend on it.
 func (g *generator) destroy() Call {
-	switch g.IntN(8) {
+	switch g.IntN(9) {
+	case 8:
+		return DeallocMW{oneOf(g, g.w.mws, func(mw *window) bool { return !mw.gone })}
 	case 0:
 		return DeallocPD{oneOf(g, g.w.pds, nil)}
 	case 1:

@@ -93,7 +93,11 @@ func (g *generator) postSend() Call {
 	qp := g.w.qps[n]
 	c := PostSend{QP: n}
 	for range max(g.chainLength(int(qp.Cap.MaxSendWR)-len(qp.occupied)), 1) {
-		if wr, ok := g.send(qp); ok {
+		wr, ok := g.rebind(qp)
+		if !ok {
+			wr, ok = g.send(qp)
+		}
+		if ok {
 			c.WRs = append(c.WRs, wr)
 		}
 	}
@@ -151,6 +155,9 @@ func (g *generator) send(qp *queuePair) (SendWR, bool) {
 	if wr.Remote, ok = g.entry(pd, length, op.access); !ok {
 		return wr, false
 	}
+	if g.often(30) {
+		g.byWindow(&wr, peer, length)
+	}
 	if wr.Remote.Length = 0; op.atomic {
 		wr.CompareAdd, wr.Swap = uint64(g.IntN(3)), g.Uint64()
 		if !g.often(5) {
@@ -158,6 +165,52 @@ func (g *generator) send(qp *queuePair) (SendWR, bool) {
 		}
 	}
 	return wr, true
+}
+
+// rebind is a work request that binds or invalidates a window, if there is one.
+func (g *generator) rebind(qp *queuePair) (wr SendWR, ok bool) {
+	if qp.Type != ibv.QPTRC || !g.often(25) {
+		return wr, false
+	}
+	g.ids++
+	wr = SendWR{ID: g.ids, Opcode: ibv.WRBindMW}
+	if g.often(80) {
+		wr.Flags = ibv.SendSignaled
+	}
+	peer := g.w.qps[qp.peer]
+	if mw := oneOf(g, g.w.mws, func(mw *window) bool { return mw.bound && !mw.gone && mw.qp == qp.QP }); mw != 0 && g.often(30) {
+		wr.Opcode, wr.Window.MW = ibv.WRLocalInv, mw
+		return wr, true
+	}
+	if mw := oneOf(g, g.w.mws, func(mw *window) bool { return mw.bound && !mw.gone && peer != nil && mw.qp == peer.QP }); mw != 0 && g.often(50) {
+		wr.Opcode, wr.Window.MW = ibv.WRSendWithInv, mw
+		return wr, true
+	}
+	wr.Window.MW = oneOf(g, g.w.mws, func(mw *window) bool { return !mw.gone && (!mw.bound || g.often(10)) })
+	wr.Window.MR = oneOf(g, g.w.mrs, func(mr *region) bool {
+		return !mr.gone && mr.Length > 0 && (mr.Access&ibv.AccessMWBind != 0 || g.often(5))
+	})
+	if wr.Window.MW == 0 || wr.Window.MR == 0 {
+		return wr, false
+	}
+	mr := g.w.mrs[wr.Window.MR]
+	offset := g.IntN(mr.Length)
+	wr.Window.Offset, wr.Window.Length = mr.Offset+offset, 1+g.IntN(mr.Length-offset)
+	wr.Window.Access = among(g, peerAccess, peerAccess, ibv.AccessRemoteRead, ibv.AccessRemoteWrite)
+	if g.often(3) {
+		wr.Window.Length += MemorySize
+	}
+	return wr, true
+}
+
+// byWindow has a send reach its target by a window.
+func (g *generator) byWindow(wr *SendWR, peer *queuePair, length int) {
+	n := oneOf(g, g.w.mws, func(mw *window) bool { return peer != nil && mw.bound && mw.qp == peer.QP || g.often(3) })
+	if n == 0 {
+		return
+	}
+	mw := g.w.mws[n]
+	wr.Remote = SGE{MW: n, Offset: mw.Offset + g.IntN(max(mw.Length-length, 0)+1), WrongKey: g.often(3)}
 }
 
 func (g *generator) opcode(typ ibv.QPType) ibv.WROpcode {

@@ -23,6 +23,7 @@ type answer struct {
 
 var (
 	busy    = []syscall.Errno{syscall.EBUSY}
+	inUse   = []syscall.Errno{syscall.EBUSY, syscall.EINVAL}
 	invalid = []syscall.Errno{syscall.EINVAL}
 	tooMuch = []syscall.Errno{syscall.EINVAL, syscall.ENOMEM}
 )
@@ -43,6 +44,10 @@ func (w *world) present(c Call) bool {
 		return w.mrs[c.MR] == nil && has(w.pds, c.PD) && c.Offset >= 0 && c.Length >= 0 && c.Offset+c.Length <= MemorySize
 	case DeregMR:
 		return w.mrs[c.MR] != nil && !w.mrs[c.MR].gone
+	case AllocMW:
+		return w.mws[c.MW] == nil && has(w.pds, c.PD)
+	case DeallocMW:
+		return w.mws[c.MW] != nil && !w.mws[c.MW].gone
 	case CreateCQ:
 		return w.cqs[c.CQ] == nil
 	case ResizeCQ:
@@ -83,11 +88,11 @@ func (w *world) present(c Call) bool {
 			return false
 		}
 		for _, wr := range c.WRs {
-			if !w.haveKeys(wr.SGEs) || operations[wr.Opcode].access != 0 && w.mrs[wr.Remote.MR] == nil {
+			if !w.haveKeys(wr.SGEs) || !w.haveTarget(wr) {
 				return false
 			}
 			if qp.Type == ibv.QPTUD {
-				if _, ok := w.ahs[wr.AH]; !ok || w.qps[wr.To] == nil || operations[wr.Opcode].access != 0 {
+				if _, ok := w.ahs[wr.AH]; !ok || w.qps[wr.To] == nil || operations[wr.Opcode].access != 0 || wr.Window.MW != 0 {
 					return false
 				}
 			}
@@ -102,6 +107,22 @@ func entriesOf(wrs []RecvWR) (entries []SGE) {
 		entries = append(entries, wr.SGEs...)
 	}
 	return entries
+}
+
+// haveTarget tells whether what a send names beside its entries was ever there.
+func (w *world) haveTarget(wr SendWR) bool {
+	op := operations[wr.Opcode]
+	switch {
+	case op.access != 0 && wr.Remote.MW != 0:
+		return w.mws[wr.Remote.MW] != nil
+	case op.access != 0:
+		return w.mrs[wr.Remote.MR] != nil
+	case wr.Opcode == ibv.WRBindMW:
+		return w.mws[wr.Window.MW] != nil && !w.mws[wr.Window.MW].gone && w.mrs[wr.Window.MR] != nil && !w.mrs[wr.Window.MR].gone
+	case op.window, op.ends:
+		return w.mws[wr.Window.MW] != nil
+	}
+	return true
 }
 
 // haveKeys tells whether the regions of the entries were ever there.
@@ -121,6 +142,10 @@ func (w *world) refusals(c Call) []syscall.Errno {
 		writes := c.Access&(ibv.AccessRemoteWrite|ibv.AccessRemoteAtomic) != 0
 		if c.Length == 0 || writes && c.Access&ibv.AccessLocalWrite == 0 {
 			return invalid
+		}
+	case DeregMR:
+		if w.boundTo(func(mw *window) bool { return mw.MR == c.MR }) {
+			return inUse
 		}
 	case CreateCQ:
 		return wrongSize(c.Entries)
@@ -168,6 +193,11 @@ func wrongSize(entries int) []syscall.Errno {
 func (w *world) childrenOf(pd int) bool {
 	for _, mr := range w.mrs {
 		if mr.PD == pd && !mr.gone {
+			return true
+		}
+	}
+	for _, mw := range w.mws {
+		if mw.PD == pd && !mw.gone {
 			return true
 		}
 	}
@@ -231,6 +261,10 @@ func (w *world) done(c Call, a *answer) error {
 		w.mrs[c.MR] = &region{RegMR: c}
 	case DeregMR:
 		w.mrs[c.MR].gone = true
+	case AllocMW:
+		w.mws[c.MW] = &window{AllocMW: c}
+	case DeallocMW:
+		w.mws[c.MW].gone = true
 	case CreateCQ:
 		w.cqs[c.CQ] = &completionQueue{a.entries}
 		return atLeast("entries", a.entries, c.Entries)

@@ -95,6 +95,9 @@ func (w *world) refusesSend(qp *queuePair, wr SendWR) *refusal {
 		}
 	}
 	switch {
+	case (op.window || op.ends) && qp.Type != ibv.QPTRC:
+		w.leave("windows of another type of queue pair than RC")
+		return nil
 	case op.fetches && isInline:
 		w.leave("a read inline")
 		return nil
@@ -117,10 +120,21 @@ func (w *world) refusesSend(qp *queuePair, wr SendWR) *refusal {
 
 // foresee says what cannot be tried of a call, before it is made.
 func (w *world) foresee(c Call) {
-	if c, ok := c.(PostSend); ok {
+	var moved int
+	switch c := c.(type) {
+	case DestroyQP:
+		moved = c.QP
+	case ModifyQP:
+		if c.To == ibv.QPSReset {
+			moved = c.QP
+		}
+	case PostSend:
 		for _, wr := range c.WRs {
 			w.refusesSend(w.qps[c.QP], wr)
 		}
+	}
+	if moved != 0 && w.boundTo(func(mw *window) bool { return mw.qp == moved }) {
+		w.leave("queue pair %d has windows", moved)
 	}
 }
 

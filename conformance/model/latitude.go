@@ -20,16 +20,26 @@ import "github.com/goverbs/goverbs/ibv"
 //   - The order of completions of different queues on one completion queue.
 //
 // And these are not tried at all, because nothing defines what comes of them, or
-// because it ends the process; Undefined says so where it meets one. Completion queues
-// that overrun. A queue pair that was reset, with a peer that was not: numbers of
-// packets from before meet those from after. Two that wait for one shared receive
-// queue: which gets the receive is chance. Both ends' mistakes in one read. A receive with a mistake
-// behind where its message ends. Mistakes in
-// messages of more than one packet. Datagrams longer than the port's MTU, or than their
-// receive. Entries of no bytes, which are 2 GiB to some devices. Operations on datagram
-// queue pairs that are not sends: providers follow the address handle, which is not
-// there. Reads by a queue pair with a MaxRdAtomic of 0: Soft-RoCE waits for ever. Calls
-// on what was destroyed: in C that is memory that was given back.
+// because it ends the process; Undefined says so where it meets one.
+//
+//   - Completion queues that overrun.
+//   - A queue pair that was reset, with a peer that was not: numbers of packets
+//     from before meet those from after.
+//   - Two that wait for one shared receive queue: which gets the receive is
+//     chance.
+//   - Mistakes of both ends in one read, in what no byte of a message reaches,
+//     or in messages of more than one packet.
+//   - Datagrams longer than the port's MTU, or than their receive, and messages
+//     on UC longer than theirs.
+//   - Entries of no bytes, which are 2 GiB to some devices.
+//   - Operations on datagram queue pairs that are not sends: providers follow
+//     the address handle, which is not there.
+//   - Reads by a queue pair with a MaxRdAtomic of 0: Soft-RoCE waits for ever.
+//   - Windows of what was flushed, invalidating what is not bound, and binding
+//     behind a send that waits.
+//   - Resetting or destroying a queue pair that has windows: what becomes of
+//     them is the provider's.
+//   - Calls on what was destroyed: in C that is memory that was given back.
 type Latitude struct {
 	// LocalOperation: work with a wrong local key ends with IBV_WC_LOC_QP_OP_ERR, as may
 	// a receive that is too small, and its sender then with IBV_WC_REM_OP_ERR. Soft-RoCE,
@@ -87,6 +97,11 @@ func (l Latitude) localError() []ibv.WCStatus {
 		return []ibv.WCStatus{ibv.WCLocProtErr, ibv.WCLocQPOpErr}
 	}
 	return []ibv.WCStatus{ibv.WCLocProtErr}
+}
+
+// bindError is how a window's binding ends that cannot be.
+func (l Latitude) bindError() []ibv.WCStatus {
+	return []ibv.WCStatus{ibv.WCMWBindErr}
 }
 
 // tooSmall is how a receive ends that a message does not fit, and the message.

@@ -27,7 +27,7 @@ var mistakes = map[string]mistake{
 			return false
 		}
 		(*wcs)[n-1], (*wcs)[n-2] = (*wcs)[n-2], (*wcs)[n-1]
-		return e.receive
+		return true
 	}},
 	"a flush is a success":          onWC(func(e *expectation, wc *ibv.WC) bool { return turn(&wc.Status, ibv.WCWRFlushErr, ibv.WCSuccess) }),
 	"a refused access is a success": onWC(func(e *expectation, wc *ibv.WC) bool { return turn(&wc.Status, ibv.WCRemAccessErr, ibv.WCSuccess) }),
@@ -48,14 +48,22 @@ var mistakes = map[string]mistake{
 		wc.WCFlags = 0
 		return e.flags&ibv.WCWithImm != 0
 	}),
+	"another window is invalidated": onWC(func(e *expectation, wc *ibv.WC) bool {
+		wc.SetInvalidatedRKey(uint32(e.window + 1))
+		return e.window != 0
+	}),
+	"a bind that cannot be is a success":  onWC(func(e *expectation, wc *ibv.WC) bool { return turn(&wc.Status, ibv.WCMWBindErr, ibv.WCSuccess) }),
 	"a datagram comes from somebody else": onWC(func(e *expectation, wc *ibv.WC) bool { wc.SrcQP++; return e.from != 0 }),
 	"a receive completes as another queue pair's": onWC(func(e *expectation, wc *ibv.WC) bool {
 		wc.QPNum++
 		return e.receive
 	}),
-	"an unsignalled send is reported": {answer: nil, completion: func(e *expectation, wcs *[]ibv.WC) bool {
+	"an unsignalled send is reported": {completion: func(e *expectation, wcs *[]ibv.WC) bool {
+		if e.receive {
+			return false
+		}
 		*wcs = append(*wcs, ibv.WC{WRID: e.id + 1, QPNum: uint32(e.qp), Opcode: ibv.WCSend})
-		return !e.receive
+		return true
 	}},
 	"a refusal is a success": {answer: func(c Call, a *answer) bool {
 		_, post := c.(PostSend)
@@ -153,7 +161,7 @@ func TestMistakes(t *testing.T) {
 				return errors.As(err, &d)
 			}
 			seed, wrong := uint64(0), 0
-			for ; wrong == 0 && seed < 500; seed++ {
+			for ; wrong == 0 && seed < 1000; seed++ {
 				s := Generate(seed, Length, Latitude{})
 				f := newFake(m, Latitude{})
 				_, err := replay(f, Latitude{}, s, 0)

@@ -18,6 +18,7 @@ type machine interface {
 	poll(cq int) ([]ibv.WC, error)
 	memory() []byte
 	qpOf(number uint32) int // the queue pair that has, or had, that number; 0 if there is none
+	windowOf(rkey uint32) int
 	state(qp int) (ibv.QPState, error)
 	settle(c Call) // waits until what the call caused is over, where nothing tells
 }
@@ -170,10 +171,12 @@ func (w *world) differs(m machine, e *expectation, cq int, wc *ibv.WC) error {
 		return fmt.Errorf("another opcode than %v", e.opcode)
 	case e.length >= 0 && int(wc.ByteLen) != e.length:
 		return fmt.Errorf("%d bytes, and not %d", wc.ByteLen, e.length)
-	case e.receive && (wc.WCFlags^e.flags)&ibv.WCWithImm != 0:
+	case e.receive && (wc.WCFlags^e.flags)&(ibv.WCWithImm|ibv.WCWithInv) != 0:
 		return fmt.Errorf("flags %v, and not %v", wc.WCFlags, e.flags)
 	case e.flags&ibv.WCWithImm != 0 && wc.ImmData().Host() != e.imm:
 		return fmt.Errorf("immediate data %#x, and not %#x", wc.ImmData().Host(), e.imm)
+	case e.window != 0 && m.windowOf(wc.InvalidatedRKey()) != e.window:
+		return fmt.Errorf("key %#x was invalidated, and not that of window %d", wc.InvalidatedRKey(), e.window)
 	case e.from != 0 && m.qpOf(wc.SrcQP) != e.from:
 		return fmt.Errorf("from queue pair number %#x, and not from queue pair %d", wc.SrcQP, e.from)
 	}

@@ -37,6 +37,7 @@ var names = map[reflect.Type]map[uint32]string{
 		uint32(ibv.WRSend): "WRSend", uint32(ibv.WRSendWithImm): "WRSendWithImm", uint32(ibv.WRRDMAWrite): "WRRDMAWrite",
 		uint32(ibv.WRRDMAWriteWithImm): "WRRDMAWriteWithImm", uint32(ibv.WRRDMARead): "WRRDMARead",
 		uint32(ibv.WRAtomicCmpAndSwp): "WRAtomicCmpAndSwp", uint32(ibv.WRAtomicFetchAndAdd): "WRAtomicFetchAndAdd",
+		uint32(ibv.WRSendWithInv): "WRSendWithInv", uint32(ibv.WRBindMW): "WRBindMW", uint32(ibv.WRLocalInv): "WRLocalInv",
 	},
 	reflect.TypeFor[ibv.SendFlags](): {
 		uint32(ibv.SendFence): "SendFence", uint32(ibv.SendSignaled): "SendSignaled", uint32(ibv.SendSolicited): "SendSolicited",
@@ -45,6 +46,7 @@ var names = map[reflect.Type]map[uint32]string{
 	reflect.TypeFor[ibv.AccessFlags](): {
 		uint32(ibv.AccessLocalWrite): "AccessLocalWrite", uint32(ibv.AccessRemoteWrite): "AccessRemoteWrite",
 		uint32(ibv.AccessRemoteRead): "AccessRemoteRead", uint32(ibv.AccessRemoteAtomic): "AccessRemoteAtomic",
+		uint32(ibv.AccessMWBind): "AccessMWBind",
 	},
 }
 

@@ -74,11 +74,16 @@ type operation struct {
 	immediate bool
 	fetches   bool // it brings something back
 	atomic    bool
+	window    bool // it binds or invalidates a window of its own end
+	ends      bool // it invalidates a window of the other end
 }
 
 var operations = map[ibv.WROpcode]operation{
 	ibv.WRSend:              {opcode: ibv.WCSend, receives: true},
 	ibv.WRSendWithImm:       {opcode: ibv.WCSend, receives: true, immediate: true},
+	ibv.WRSendWithInv:       {opcode: ibv.WCSend, receives: true, ends: true},
+	ibv.WRBindMW:            {opcode: ibv.WCBindMW, window: true},
+	ibv.WRLocalInv:          {opcode: ibv.WCLocalInv, window: true},
 	ibv.WRRDMAWrite:         {opcode: ibv.WCRDMAWrite, access: ibv.AccessRemoteWrite},
 	ibv.WRRDMAWriteWithImm:  {opcode: ibv.WCRDMAWrite, access: ibv.AccessRemoteWrite, receives: true, immediate: true},
 	ibv.WRRDMARead:          {opcode: ibv.WCRDMARead, access: ibv.AccessRemoteRead, fetches: true},
@@ -152,6 +157,9 @@ func (w *world) flushSends(qp *queuePair) {
 	for len(qp.sends) > 0 {
 		s := qp.sends[0]
 		qp.sends = qp.sends[1:]
+		if operations[s.Opcode].window {
+			w.mws[s.Window.MW].open = true
+		}
 		w.report(qp, s, ibv.WCWRFlushErr)
 	}
 }
@@ -230,6 +238,10 @@ func (w *world) carryOut(a *queuePair, s *send) bool {
 	}
 	if a.Type == ibv.QPTUD {
 		w.datagram(a, s)
+		return true
+	}
+	if op.window {
+		w.rebind(a, s)
 		return true
 	}
 	b := w.peerOf(a)
@@ -326,7 +338,15 @@ func (w *world) refused(a, b *queuePair, s *send, op operation) []ibv.WCStatus {
 	if target.Length == 0 { // No byte is touched, so no key counts.
 		return nil
 	}
-	_, good := w.resolve([]SGE{target}, b.PD, op.access)
+	good := true
+	if target.MW != 0 {
+		good = w.windowTarget(b, target, op.access)
+	} else {
+		_, good = w.resolve([]SGE{target}, b.PD, op.access)
+	}
+	if !good && target.Length > onePacket {
+		w.leave("a mistake in a message of more than one packet")
+	}
 	switch {
 	case op.atomic && target.Offset%8 != 0 && !good:
 		return []ibv.WCStatus{ibv.WCRemInvReqErr, ibv.WCRemAccessErr}
@@ -340,6 +360,9 @@ func (w *world) refused(a, b *queuePair, s *send, op operation) []ibv.WCStatus {
 
 // again is for a queue pair that tries its first send again, for ever or not.
 func (w *world) again(a *queuePair, forEver bool) {
+	if slices.ContainsFunc(a.sends, func(s *send) bool { return operations[s.Opcode].window }) {
+		w.leave("a window is bound behind a send that is tried again: it may be so before, or after")
+	}
 	if !w.StallsRetries || a.Type != ibv.QPTRC {
 		return
 	}
@@ -416,6 +439,10 @@ func (w *world) deliver(a, b *queuePair, s *send, from []span) {
 		e.opcode, e.length = ibv.WCRecv, len(s.data)
 		if operations[s.Opcode].immediate {
 			e.flags, e.imm = ibv.WCWithImm, s.Imm
+		}
+		if operations[s.Opcode].ends {
+			e.flags, e.window = ibv.WCWithInv, s.Window.MW
+			w.invalidate(b, w.mws[s.Window.MW])
 		}
 		w.succeed(a, s, -1)
 		return

@@ -13,6 +13,7 @@ type world struct {
 	Latitude
 	memory
 	pds  map[int]bool
+	mws  map[int]*window // those that are gone too
 	mrs  map[int]*region // those that are gone too, for their keys are still there
 	cqs  map[int]*completionQueue
 	srqs map[int]*sharedQueue
@@ -26,7 +27,7 @@ type world struct {
 
 func newWorld(l Latitude) *world {
 	return &world{
-		Latitude: l, pds: map[int]bool{}, mrs: map[int]*region{}, cqs: map[int]*completionQueue{},
+		Latitude: l, pds: map[int]bool{}, mrs: map[int]*region{}, mws: map[int]*window{}, cqs: map[int]*completionQueue{},
 		srqs: map[int]*sharedQueue{}, qps: map[int]*queuePair{}, ahs: map[int]int{},
 	}
 }
@@ -86,6 +87,7 @@ type expectation struct {
 	length   int // -1 where it means nothing
 	flags    ibv.WCFlags
 	imm      uint32
+	window   int  // that was invalidated
 	from     int  // of a datagram, the queue pair that sent it
 	late     bool // it may come later, or not at all
 	dropped  bool // the queue pair is reset, or gone, before it came
