@@ -260,9 +260,11 @@ func (m *session) call(c Call, a *answer) error {
 				return 0, err
 			}
 			accepted, err := chain.Post(m.qps[c.QP])
-			for _, wr := range c.WRs[max(accepted, 0):] {
+			// The keys that the binds had which were accepted.
+			m.rkeys = before
+			for _, wr := range c.WRs[:max(accepted, 0)] {
 				if wr.Opcode == ibv.WRBindMW {
-					m.rkeys[wr.Window.MW] = before[wr.Window.MW]
+					m.rkeys[wr.Window.MW] = ibv.IncRKey(m.rkeys[wr.Window.MW])
 				}
 			}
 			return accepted, err

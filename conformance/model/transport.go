@@ -441,7 +441,9 @@ func (w *world) deliver(a, b *queuePair, s *send, from []span) {
 			e.flags, e.imm = ibv.WCWithImm, s.Imm
 		}
 		if operations[s.Opcode].ends {
-			e.flags, e.window = ibv.WCWithInv, s.Window.MW
+			if !w.TellsNoInvalidation {
+				e.flags, e.window = ibv.WCWithInv, s.Window.MW
+			}
 			w.invalidate(b, w.mws[s.Window.MW])
 		}
 		w.succeed(a, s, -1)

@@ -29,8 +29,11 @@ func (w *world) windowTarget(b *queuePair, target SGE, access ibv.AccessFlags) b
 	if mw.open {
 		w.leave("whether window %d is bound is not known", target.MW)
 	}
-	return mw.bound && !mw.gone && !target.WrongKey && mw.qp == b.QP && mw.Access&access == access &&
-		target.Offset >= mw.Offset && target.Offset+target.Length <= mw.Offset+mw.Length
+	inside := target.Offset >= mw.Offset && target.Offset+target.Length <= mw.Offset+mw.Length
+	if !inside && w.WindowsWithoutBounds {
+		w.leave("queue pair %d reaches beyond window %d", b.peer, target.MW)
+	}
+	return inside && mw.bound && !mw.gone && !target.WrongKey && mw.qp == b.QP && mw.Access&access == access
 }
 
 // rebind binds or invalidates a queue pair's own window.
