@@ -166,12 +166,18 @@ without_siw = "$(uml) sh -c 'rdma link delete siw0 && exec \"\$$0\" \"\$$@\"'"
 # The table is to be seen, which go test keeps to itself when all is well. Both guests may be at it at once.
 conformance_test = CGO_ENABLED=0 go test -c -o $(GOVERBS_CACHE)/conformance.$(1) ./conformance && $($(1)) $(GOVERBS_CACHE)/conformance.$(1) -test.run TestDevice
 
+# Random sequences of calls against the model of the specification.
+model_test = CGO_ENABLED=0 go test -c -o $(GOVERBS_CACHE)/model.$(1) ./conformance/model && $($(1)) $(GOVERBS_CACHE)/model.$(1) \
+	-test.run TestDevice -test.v -device rxe0 -sequences
+
 test-vm: ## tests of the guest, and in it those that need a device
 	$(step) "guest"
 	@test/softroce/setup
 	@go test -tags softroce ./test/softroce
 	$(step) "conformance of rxe0"
 	@$(call conformance_test,vm) -device rxe0
+	$(step) "random sequences of calls on rxe0, beside the model"
+	@$(call model_test,vm) 40
 	$(step) "device tests in the guest, $(GO_FLOOR), CGO_ENABLED=0"
 	@CGO_ENABLED=0 $(device_test)
 	$(step) "device tests in the guest, -race"
@@ -184,6 +190,8 @@ test-uml: ## the same at native speed, on siw too (builds User Mode Linux once: 
 	@GUEST=uml go test -tags softroce ./test/softroce
 	$(step) "conformance of rxe0 and siw0"
 	@$(call conformance_test,uml) -device rxe0,siw0
+	$(step) "random sequences of calls on rxe0, beside the model"
+	@$(call model_test,uml) 150
 	$(step) "the package's example in that guest"
 	@CGO_ENABLED=0 go test -tags device -exec $(uml) -run OnDevice ./ibv
 	$(step) "connections by librdmacm on rxe0"

@@ -3,6 +3,7 @@
 package model
 
 import (
+	"math/rand/v2"
 	"testing"
 	"testing/synctest"
 
@@ -24,6 +25,10 @@ func TestInProcess(t *testing.T) {
 		if ccall.RaceDetector { // It is ten times as slow.
 			n = *sequences
 		}
-		replayAll(t, d, *first, n)
+		seed := *first
+		if seed == 0 {
+			seed = uint64(rand.Uint32())
+		}
+		replayAll(t, d, seed, n)
 	})
 }

@@ -122,6 +122,10 @@ func (w *world) refusesSend(qp *queuePair, wr SendWR) *refusal {
 func (w *world) foresee(c Call) {
 	var moved int
 	switch c := c.(type) {
+	case AllocMW:
+		if w.NoWindows {
+			w.leave("a memory window")
+		}
 	case DestroyQP:
 		moved = c.QP
 	case ModifyQP:

@@ -76,12 +76,10 @@ type Latitude struct {
 	// LosesMore: behind a message of several packets that UC has lost for want of a
 	// receive, the next message is lost, too. Soft-RoCE. It is not tried there.
 	LosesMore bool
-	// TellsNoInvalidation: the receive of a send that has invalidated a window does not
-	// say so. Soft-RoCE.
-	TellsNoInvalidation bool
-	// WindowsWithoutBounds: a peer reaches all of a window's region. Soft-RoCE, which looks
-	// at the region alone. It is not tried there.
-	WindowsWithoutBounds bool
+	// NoWindows: memory windows are not tried. Soft-RoCE gives a peer all of a window's
+	// region, does not report what a send has invalidated, fails to bind some windows that
+	// are free, and has ended the kernel (6.1) with a fault in such sequences.
+	NoWindows bool
 	// UnknownRefusal: of a chain refused for the queue pair's state, the provider does
 	// not say which work request it was. Soft-RoCE.
 	UnknownRefusal bool
@@ -93,7 +91,7 @@ type Latitude struct {
 // SoftRoCE is what is known of the kernel's rxe and its provider.
 var SoftRoCE = Latitude{
 	LocalOperation: true, FlushesLate: true, KeepsRefusedSends: true, RetriesForEver: true,
-	NotReadyIsNoAnswer: true, TellsReceiveOfRefusal: true, QueryTellsRoom: true, StallsRetries: true, LosesMore: true, TellsNoInvalidation: true, WindowsWithoutBounds: true,
+	NotReadyIsNoAnswer: true, TellsReceiveOfRefusal: true, QueryTellsRoom: true, StallsRetries: true, LosesMore: true, NoWindows: true,
 	UnknownRefusal: true, ErrorOfUnreliable: true,
 }
 

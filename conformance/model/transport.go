@@ -122,6 +122,12 @@ func (w *world) posted(qp *queuePair, wr SendWR) {
 	if s.local = good; good && !op.fetches {
 		s.data, s.known = w.gather(spans)
 	}
+	if mw := w.windowOf(&wr); mw != nil {
+		if wr.Opcode == ibv.WRBindMW {
+			mw.keys++
+		}
+		s.key = mw.keys
+	}
 	qp.sends, qp.occupied = append(qp.sends, s), append(qp.occupied, s)
 }
 
@@ -239,6 +245,9 @@ func (w *world) carryOut(a *queuePair, s *send) bool {
 	if a.Type == ibv.QPTUD {
 		w.datagram(a, s)
 		return true
+	}
+	if mw := w.windowOf(&s.SendWR); mw != nil && mw.keys != s.key {
+		w.leave("window %d has another key than when it was named", mw.AllocMW.MW)
 	}
 	if op.window {
 		w.rebind(a, s)
@@ -441,9 +450,7 @@ func (w *world) deliver(a, b *queuePair, s *send, from []span) {
 			e.flags, e.imm = ibv.WCWithImm, s.Imm
 		}
 		if operations[s.Opcode].ends {
-			if !w.TellsNoInvalidation {
-				e.flags, e.window = ibv.WCWithInv, s.Window.MW
-			}
+			e.flags, e.window = ibv.WCWithInv, s.Window.MW
 			w.invalidate(b, w.mws[s.Window.MW])
 		}
 		w.succeed(a, s, -1)

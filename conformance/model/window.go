@@ -10,6 +10,7 @@ type window struct {
 	bound bool
 	qp    int
 	gone  bool
+	keys  int  // how many it has had
 	open  bool // nobody knows whether it is bound
 }
 
@@ -23,17 +24,22 @@ func (w *world) boundTo(suits func(*window) bool) bool {
 	return false
 }
 
+// windowOf is the window that a send names, or nil.
+func (w *world) windowOf(wr *SendWR) *window {
+	if wr.Window.MW != 0 {
+		return w.mws[wr.Window.MW]
+	}
+	return w.mws[wr.Remote.MW]
+}
+
 // windowTarget tells whether peers of a queue pair may reach the bytes by a window.
 func (w *world) windowTarget(b *queuePair, target SGE, access ibv.AccessFlags) bool {
 	mw := w.mws[target.MW]
 	if mw.open {
 		w.leave("whether window %d is bound is not known", target.MW)
 	}
-	inside := target.Offset >= mw.Offset && target.Offset+target.Length <= mw.Offset+mw.Length
-	if !inside && w.WindowsWithoutBounds {
-		w.leave("queue pair %d reaches beyond window %d", b.peer, target.MW)
-	}
-	return inside && mw.bound && !mw.gone && !target.WrongKey && mw.qp == b.QP && mw.Access&access == access
+	return mw.bound && !mw.gone && !target.WrongKey && mw.qp == b.QP && mw.Access&access == access &&
+		target.Offset >= mw.Offset && target.Offset+target.Length <= mw.Offset+mw.Length
 }
 
 // rebind binds or invalidates a queue pair's own window.

@@ -75,6 +75,7 @@ type send struct {
 	local bool   // its own entries were good then
 	data  []byte // what it sends, as that was then
 	known bool
+	key   int // which of the keys of the window it names
 }
 
 // expectation is a completion that must come, or may.
