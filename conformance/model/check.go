@@ -26,10 +26,14 @@ func (d *Device) explain(s Sequence, err error) error {
 	// What is missing is waited for in each of some hundred tries.
 	patience := d.Patience
 	d.Patience = min(patience, 2*time.Second)
+	until := time.Now().Add(time.Minute)
 	defer func() { d.Patience = patience }()
 	var first *Disagreement
 	errors.As(err, &first)
 	short := Shrink(s, func(s Sequence) bool {
+		if time.Now().After(until) { // What is left then is not the least, but enough.
+			return false
+		}
 		_, again := d.Replay(s)
 		var found *Disagreement
 		if !errors.As(again, &found) || found.kind() != first.kind() {

@@ -69,9 +69,9 @@ type Latitude struct {
 	// room for, which is more than what the queue was said to have when it was made.
 	// Soft-RoCE.
 	QueryTellsRoom bool
-	// StallsRetries: reads and atomics behind a send that is tried again, and anything
-	// behind one that nobody answers, may stop the queue for ever. Soft-RoCE, which counts
-	// a read as under way once more with each try. They are not tried there.
+	// StallsRetries: a send that is tried again may stop its queue for ever, if it is fenced
+	// or there are more behind it. Soft-RoCE, which among other things counts a read as
+	// under way once more with each try. They are not tried there.
 	StallsRetries bool
 	// LosesMore: behind a message of several packets that UC has lost for want of a
 	// receive, the next message is lost, too. Soft-RoCE. It is not tried there.

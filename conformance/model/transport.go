@@ -368,7 +368,7 @@ func (w *world) refused(a, b *queuePair, s *send, op operation) []ibv.WCStatus {
 }
 
 // again is for a queue pair that tries its first send again, for ever or not.
-func (w *world) again(a *queuePair, forEver bool) {
+func (w *world) again(a *queuePair) {
 	if slices.ContainsFunc(a.sends, func(s *send) bool { return operations[s.Opcode].window }) {
 		w.leave("a window is bound behind a send that is tried again: it may be so before, or after")
 	}
@@ -376,7 +376,7 @@ func (w *world) again(a *queuePair, forEver bool) {
 		return
 	}
 	for i, s := range a.sends {
-		if s.Flags&ibv.SendFence != 0 || i > 0 && (!forEver || operations[s.Opcode].fetches) {
+		if i > 0 || s.Flags&ibv.SendFence != 0 {
 			w.leave("queue pair %d has more to send than what it tries again, or it is fenced", a.QP)
 		}
 	}
@@ -384,7 +384,7 @@ func (w *world) again(a *queuePair, forEver bool) {
 
 // unanswered ends a send to nobody.
 func (w *world) unanswered(a *queuePair, s *send) {
-	w.again(a, false)
+	w.again(a)
 	switch {
 	case a.Type == ibv.QPTUC:
 		w.succeed(a, s, -1)
@@ -397,7 +397,7 @@ func (w *world) unanswered(a *queuePair, s *send) {
 
 // notReady is a send that finds no receive; false says that it waits.
 func (w *world) notReady(a *queuePair, s *send) bool {
-	w.again(a, a.rnrRetry == 7)
+	w.again(a)
 	switch {
 	case a.Type == ibv.QPTUC:
 		w.succeed(a, s, -1)
