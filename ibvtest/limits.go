@@ -62,7 +62,6 @@ func queryDeviceEx(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EINVAL), 0
 	}
 	var attr ibv.DeviceAttrEx
-	attr.CompletionTimestampMask, attr.HCACoreClock = math.MaxUint64, coreClock
 	attr.MaxDMSize = maxDeviceMemory
 	attr.OrigAttr, attr.DeviceCapFlagsEx, attr.PhysPortCntEx = d.attr, uint64(d.attr.DeviceCapFlags), uint32(d.attr.PhysPortCnt)
 	attr.CQModCaps, attr.HCACoreClock, attr.CompletionTimestampMask = moderationCaps, clockKHz, math.MaxUint64
