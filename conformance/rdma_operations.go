@@ -275,9 +275,9 @@ func inlineWrite(t *T) {
 func emptyWriteImmediate(t *T) {
 	t.Needs(ImmediateData)
 	a, b := t.Pair(PairOptions{})
-	b.Buffers(1, 64)
 	Fill(b.Slot(0, 64), 1)
 	want := append([]byte(nil), b.Slot(0, 64)...)
+	b.Buffers(1, 64)
 	sends := t.Sends(1, 0)
 	sends.WR(0).Opcode = ibv.WRRDMAWriteWithImm
 	sends.WR(0).SetImmData(ibv.ToBE32(77))

@@ -170,7 +170,6 @@ func (c *claims) made() {
 // end is for a work request that has ended, with a completion if told.
 func (q *queueUse) end(own *ownership, told bool) ownership {
 	t := own.token
-	t.unclaim()
 	if !told {
 		q.silent = append(q.silent, t)
 		return ownership{}
@@ -199,6 +198,7 @@ func (own *ownership) polled() {
 
 func (t *token) back() {
 	acquire(&t.done)
+	t.unclaim()
 	delete(t.queue.live, t)
 }
 
