@@ -14,7 +14,8 @@ import (
 
 // ibvtest does what the model says, whatever the calls: thousands of sequences.
 // The race detector would report them: they give the same memory to several work
-// requests at a time, and look at it meanwhile. Its time is that of the test, so nobody waits for retries.
+// requests at a time, and look at it meanwhile. The time is the test's, so nobody waits
+// for retries.
 func TestInProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, err := Open(ibvtest.New(t).Names()[0])

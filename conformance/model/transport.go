@@ -367,7 +367,7 @@ func (w *world) refused(a, b *queuePair, s *send, op operation) []ibv.WCStatus {
 	return nil
 }
 
-// again is for a queue pair that tries its first send again, for ever or not.
+// again is for a queue pair that tries its first send again.
 func (w *world) again(a *queuePair) {
 	if slices.ContainsFunc(a.sends, func(s *send) bool { return operations[s.Opcode].window }) {
 		w.leave("a window is bound behind a send that is tried again: it may be so before, or after")
