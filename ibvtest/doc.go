@@ -11,16 +11,25 @@
 // and windows, RDMA, atomics, multicast, asynchronous events. They do what the
 // specification says: keys, bounds and access are checked, queues are full, receives are
 // missing, retries end, failed queue pairs are flushed. Everything is Go: there is no C,
-// no kernel, no root and no cgo in it, so tests run on Linux, macOS and Windows alike.
-// Real devices can be used beside them, and a program that does not import the package
-// pays nothing for it.
+// no kernel, no root and no cgo in it, so tests run on Linux, macOS and Windows alike, and
+// as WebAssembly. Real devices can be used beside them, and a program that does not import
+// the package pays nothing for it. FreeBSD's verbs lack half of what these devices serve,
+// so the package is empty there: tests that use it begin with //go:build !freebsd.
+//
+// # Events
+//
+// Completion channels and asynchronous events have files that poll(2) and Go's runtime can
+// wait for, as C's have; on Windows, and as WebAssembly, there are none, and FD is -1.
+// Package rdma waits without them. Getting an event that has not come waits for it, unless
+// SetNonblock said otherwise. What nobody has ended by the end of the test ends then: who
+// still waits has syscall.EIO.
 //
 // # Time
 //
 // A message arrives within the call that posts it, unless it has to wait: for a receive,
 // for an answer that does not come, or as long as [Delay] says. That goes by the clocks of
 // package time, so in a bubble of testing/synctest nothing takes any time, and waiting
-// for completions and events lets the bubble's clock go on.
+// for completions and events lets the bubble's clock go on. Make the fabric in the bubble.
 //
 // # Strictness
 //
