@@ -136,3 +136,31 @@ func TestWaitInBubble(t *testing.T) {
 		})
 	}
 }
+
+// A message whose receive comes later is sent again in the bubble's time.
+func TestReceiveComesLateInBubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := connected(t, ibvtest.New(t), rdma.CQOptions{Fields: ibv.WCFieldCompletionTS | ibv.WCFieldOpcode})
+		send, err := ibv.NewSendChain(1, 1)
+		require.NoError(t, err)
+		require.NoError(t, send.Set(0, 1, ibv.WRSend, ibv.SendSignaled, e.memory.SGE(0, 8)))
+		_, err = e.qps[0].PostSend(send)
+		require.NoError(t, err)
+		time.Sleep(time.Second)
+		posted := time.Now()
+		recv, err := ibv.NewRecvChain(1, 1)
+		require.NoError(t, err)
+		require.NoError(t, recv.Set(0, 2, e.memory.SGE(64, 8)))
+		_, err = e.qps[1].PostRecv(recv)
+		require.NoError(t, err)
+		var wcs [2]ibv.ExtendedWC
+		for i := range e.cqs {
+			n, err := e.cqs[i].WaitExtended(t.Context(), wcs[i:i+1])
+			require.NoError(t, err)
+			require.Equal(t, 1, n)
+			require.NoError(t, wcs[i].Err())
+			require.EqualValues(t, time.Now().UnixNano(), wcs[i].CompletionTS(), "in the time of the bubble")
+		}
+		require.Less(t, time.Since(posted), time.Second)
+	})
+}
