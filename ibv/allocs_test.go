@@ -8,6 +8,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/postforms"
 )
 
 // What is done again and again costs no memory, however it ends.
@@ -26,35 +27,19 @@ func TestNoAllocations(t *testing.T) {
 		{"unknown, outside", script{Result: int32(syscall.EIO), Bad: outside}, unknown, syscall.EIO, false},
 		{"success, outside", script{Room: all, Bad: outside}, listLength, 0, false},
 	} {
-		for _, f := range forms {
-			t.Run(f.name+"/"+o.name, func(t *testing.T) {
+		for _, f := range postforms.Forms {
+			t.Run(f.Name+"/"+o.name, func(t *testing.T) {
 				p := *p
 				p.T = t
-				list := f.list(t, &p, listLength)
+				list := f.List(t, queuesOf(&p), listLength)
 				p.Play(o.script)
 				var accepted int
 				var err error
-				require.Zero(t, testing.AllocsPerRun(100, func() { accepted, err = list.post() }))
+				require.Zero(t, testing.AllocsPerRun(100, func() { accepted, err = list.Post() }))
 				require.Equal(t, o.accepted, accepted)
-				requirePostError(t, err, f.op, o)
+				requirePostError(t, err, f.Op, o)
 			})
 		}
-	}
-}
-
-func TestNoAllocationsForSRQAttached(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	chain, poster := recvChain(t, 3, 0), p.SRQQP.RecvPoster()
-	var errs [5]error
-	require.Zero(t, testing.AllocsPerRun(100, func() {
-		_, errs[0] = p.SRQQP.PostRecv(chain.WR(0))
-		_, errs[1] = chain.Post(p.SRQQP)
-		_, errs[2] = chain.PostRange(p.SRQQP, 0, 1)
-		_, errs[3] = poster.Post(chain)
-		_, errs[4] = poster.PostRange(chain, 1, 3)
-	}))
-	for _, err := range errs {
-		require.ErrorIs(t, err, ibv.ErrSRQAttached)
 	}
 }
 

@@ -52,17 +52,6 @@ func TestPoll(t *testing.T) {
 	}
 }
 
-func TestPollWithoutRoom(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	p.Play(script{Completions: 3, Result: -1})
-	for _, wcs := range [][]ibv.WC{nil, {}} {
-		n, err := p.CQ.Poll(wcs)
-		require.NoError(t, err)
-		require.Zero(t, n)
-	}
-	require.Zero(t, p.Saw(calls), "the provider must not be asked")
-}
-
 func TestPollFails(t *testing.T) {
 	p := newProvider(t, wholeContext)
 	for _, tt := range []struct {
@@ -86,16 +75,4 @@ func TestPollFails(t *testing.T) {
 			require.ErrorContains(t, err, fmt.Sprintf("the provider returned %d; ", tt.result))
 		}
 	}
-}
-
-// A provider that claims to have found more than it was asked for is not believed,
-// and what there was room for is there.
-func TestPollReturnsMoreThanAsked(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	p.Play(script{Result: 9})
-	wcs := make([]ibv.WC, 4)
-	n, err := p.CQ.Poll(wcs)
-	require.Equal(t, 4, n)
-	require.ErrorIs(t, err, syscall.EIO)
-	require.ErrorContains(t, err, "9 completions where 4 were asked for")
 }

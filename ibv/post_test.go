@@ -11,235 +11,20 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/postforms"
 )
 
-// A form is one of the ways to post a list of work requests.
-type form struct {
-	name string
-	op   string // what errors call it
-	// list makes a list of n work requests, numbered from 100.
-	list func(t testing.TB, p *provider, n int) posted
-}
+const firstID = postforms.FirstID
 
-// posted is a list made for a form.
-type posted struct {
-	object any // what C sees it posted to
-	first  uint64
-	// post posts it. accepted is -1 when the index is not known.
-	post func() (accepted int, err error)
-	// check requires that the list is as it was made.
-	check func()
-}
+// These are short names for what package postforms has.
+var (
+	recvChain = postforms.RecvChain
+	sendChain = postforms.SendChain
+)
 
-var forms = []form{
-	{"QP.PostRecv", "post receive", func(t testing.TB, p *provider, n int) posted {
-		return recvList(t, n, p.QP, p.QP.PostRecv)
-	}},
-	{"SRQ.PostRecv", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		return recvList(t, n, p.SRQ, p.SRQ.PostRecv)
-	}},
-	{"QP.PostSend", "post send", func(t testing.TB, p *provider, n int) posted {
-		return sendList(t, n, p.QP, p.QP.PostSend)
-	}},
-	{"QP.PostSend with an SRQ", "post send", func(t testing.TB, p *provider, n int) posted {
-		return sendList(t, n, p.SRQQP, p.SRQQP.PostSend)
-	}},
-	{"RecvChain.Post", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c := recvChain(t, n, 0)
-		return recvPosted(t, c, p.QP, 0, n, func() (int, error) { return c.Post(p.QP) })
-	}},
-	{"RecvChain.PostRange", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c := recvChain(t, n+5, 2)
-		return recvPosted(t, c, p.QP, 2, n+5, func() (int, error) { return c.PostRange(p.QP, 2, 2+n) })
-	}},
-	{"RecvChain.PostSRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c := recvChain(t, n, 0)
-		return recvPosted(t, c, p.SRQ, 0, n, func() (int, error) { return c.PostSRQ(p.SRQ) })
-	}},
-	{"RecvChain.PostRange to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c := recvChain(t, n+5, 2)
-		return recvPosted(t, c, p.SRQ, 2, n+5, func() (int, error) { return c.PostRange(p.SRQ, 2, 2+n) })
-	}},
-	{"SendChain.Post", "post send", func(t testing.TB, p *provider, n int) posted {
-		c := sendChain(t, n, 0)
-		return sendPosted(t, c, p.QP, 0, n, func() (int, error) { return c.Post(p.QP) })
-	}},
-	{"SendChain.PostRange", "post send", func(t testing.TB, p *provider, n int) posted {
-		c := sendChain(t, n+5, 2)
-		return sendPosted(t, c, p.SRQQP, 2, n+5, func() (int, error) { return c.PostRange(p.SRQQP, 2, 2+n) })
-	}},
-	{"QP.RecvPoster", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n, 0), p.QP.RecvPoster()
-		return recvPosted(t, c, p.QP, 0, n, func() (int, error) { return poster.Post(c) })
-	}},
-	{"QP.RecvPoster of a range", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n+5, 2), p.QP.RecvPoster()
-		return recvPosted(t, c, p.QP, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
-	}},
-	{"SRQ.RecvPoster", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n, 0), p.SRQ.RecvPoster()
-		return recvPosted(t, c, p.SRQ, 0, n, func() (int, error) { return poster.Post(c) })
-	}},
-	{"SRQ.RecvPoster of a range", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c, poster := recvChain(t, n+5, 2), p.SRQ.RecvPoster()
-		return recvPosted(t, c, p.SRQ, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
-	}},
-	{"QP.SendPoster", "post send", func(t testing.TB, p *provider, n int) posted {
-		c, poster := sendChain(t, n, 0), p.SRQQP.SendPoster()
-		return sendPosted(t, c, p.SRQQP, 0, n, func() (int, error) { return poster.Post(c) })
-	}},
-	{"QP.SendPoster of a range", "post send", func(t testing.TB, p *provider, n int) posted {
-		c, poster := sendChain(t, n+5, 2), p.QP.SendPoster()
-		return sendPosted(t, c, p.QP, 2, n+5, func() (int, error) { return poster.PostRange(c, 2, 2+n) })
-	}},
-	{"RecvChain.PostPicked", "post receive", func(t testing.TB, p *provider, n int) posted {
-		c, picks := recvChain(t, n+5, 0), pick(n)
-		for k, i := range picks {
-			c.WR(i).WRID = uint64(firstID + k)
-		}
-		return recvPosted(t, c, p.QP, picks[0], n+5, func() (int, error) { return c.PostPicked(p.QP, picks) })
-	}},
-	{"RecvChain.PostPicked to an SRQ", "post shared receive", func(t testing.TB, p *provider, n int) posted {
-		c, picks := recvChain(t, n+5, 0), pick(n)
-		for k, i := range picks {
-			c.WR(i).WRID = uint64(firstID + k)
-		}
-		return recvPosted(t, c, p.SRQ, picks[0], n+5, func() (int, error) { return c.PostPicked(p.SRQ, picks) })
-	}},
-	{"SendChain.PostPicked", "post send", func(t testing.TB, p *provider, n int) posted {
-		c, picks := sendChain(t, n+5, 0), pick(n)
-		for k, i := range picks {
-			c.WR(i).WRID = uint64(firstID + k)
-		}
-		return sendPosted(t, c, p.QP, picks[0], n+5, func() (int, error) { return c.PostPicked(p.QP, picks) })
-	}},
-}
-
-// pick picks n of n+5 work requests, the last and the first among them, in no
-// order.
-func pick(n int) []int {
-	picks := []int{n + 4, 0}
-	for i := range n - 2 {
-		picks = append(picks, 2+(i*3)%(n+2))
-	}
-	return picks[:n]
-}
-
-const firstID = 100
-
-func recvList(t testing.TB, n int, object any, post func(*ibv.RecvWR) (*ibv.RecvWR, error)) posted {
-	wrs := make([]ibv.RecvWR, n)
-	for i := range wrs {
-		wrs[i].WRID = firstID + uint64(i)
-		if i+1 < n {
-			wrs[i].Next = &wrs[i+1]
-		}
-	}
-	head := &wrs[0]
-	return posted{object, addressOf(head), func() (int, error) {
-		bad, err := post(head)
-		for i := range wrs {
-			if &wrs[i] == bad {
-				return i, err
-			}
-		}
-		if bad != nil {
-			t.Error("the work request returned is not in the list")
-		}
-		if err == nil {
-			return n, nil
-		}
-		return -1, err
-	}, func() {
-		i := 0
-		for wr := range head.All() {
-			require.Same(t, &wrs[i], wr)
-			i++
-		}
-		require.Equal(t, n, i)
-	}}
-}
-
-func sendList(t testing.TB, n int, object any, post func(*ibv.SendWR) (*ibv.SendWR, error)) posted {
-	wrs := make([]ibv.SendWR, n)
-	for i := range wrs {
-		wrs[i].WRID = firstID + uint64(i)
-		if i+1 < n {
-			wrs[i].Next = &wrs[i+1]
-		}
-	}
-	head := &wrs[0]
-	return posted{object, addressOf(head), func() (int, error) {
-		bad, err := post(head)
-		for i := range wrs {
-			if &wrs[i] == bad {
-				return i, err
-			}
-		}
-		if bad != nil {
-			t.Error("the work request returned is not in the list")
-		}
-		if err == nil {
-			return n, nil
-		}
-		return -1, err
-	}, func() {
-		i := 0
-		for wr := range head.All() {
-			require.Same(t, &wrs[i], wr)
-			i++
-		}
-		require.Equal(t, n, i)
-	}}
-}
-
-// recvChain is a chain of n whose work request first has the first number.
-func recvChain(t testing.TB, n, first int) *ibv.RecvChain {
-	c, err := ibv.NewRecvChain(n, 2)
-	require.NoError(t, err)
-	for i := range n {
-		require.NoError(t, c.Set(i, uint64(firstID+i-first), ibv.SGE{Addr: uint64(i), Length: 7, LKey: 8}))
-	}
-	return c
-}
-
-func sendChain(t testing.TB, n, first int) *ibv.SendChain {
-	c, err := ibv.NewSendChain(n, 2)
-	require.NoError(t, err)
-	for i := range n {
-		require.NoError(t, c.Set(i, uint64(firstID+i-first), ibv.WRSend, 0, ibv.SGE{Addr: uint64(i), Length: 7, LKey: 8}))
-	}
-	return c
-}
-
-func recvPosted(t testing.TB, c *ibv.RecvChain, object any, first, whole int, post func() (int, error)) posted {
-	return posted{object, addressOf(c.WR(first)), post, func() {
-		require.Equal(t, whole, c.Len())
-		for i := range whole {
-			wr := c.WR(i)
-			if i+1 < whole {
-				require.Same(t, c.WR(i+1), wr.Next, "link %d", i)
-			} else {
-				require.Nil(t, wr.Next)
-			}
-			require.Equal(t, []ibv.SGE{{Addr: uint64(i), Length: 7, LKey: 8}}, wr.SGEs())
-		}
-	}}
-}
-
-func sendPosted(t testing.TB, c *ibv.SendChain, object any, first, whole int, post func() (int, error)) posted {
-	return posted{object, addressOf(c.WR(first)), post, func() {
-		require.Equal(t, whole, c.Len())
-		for i := range whole {
-			wr := c.WR(i)
-			if i+1 < whole {
-				require.Same(t, c.WR(i+1), wr.Next, "link %d", i)
-			} else {
-				require.Nil(t, wr.Next)
-			}
-			require.Equal(t, []ibv.SGE{{Addr: uint64(i), Length: 7, LKey: 8}}, wr.SGEs())
-		}
-	}}
+// queuesOf is what lists are posted to, of a provider.
+func queuesOf(p *provider) postforms.Queues {
+	return postforms.Queues{QP: p.QP, SRQQP: p.SRQQP, SRQ: p.SRQ}
 }
 
 // listLength is how many work requests are posted where nothing else is said.
@@ -314,23 +99,23 @@ var refusals = []struct {
 
 func TestPost(t *testing.T) {
 	p := newProvider(t, wholeContext)
-	for _, f := range forms {
+	for _, f := range postforms.Forms {
 		for _, o := range outcomes() {
-			t.Run(f.name+"/"+o.name, func(t *testing.T) {
+			t.Run(f.Name+"/"+o.name, func(t *testing.T) {
 				p := *p
 				p.T = t
 				p.Play(script{Room: all})
-				previous := f.list(t, &p, 3)
-				n, err := previous.post()
+				previous := f.List(t, queuesOf(&p), 3)
+				n, err := previous.Post()
 				require.NoError(t, err)
 				require.Equal(t, 3, n)
 
-				list := f.list(t, &p, listLength)
+				list := f.List(t, queuesOf(&p), listLength)
 				p.Play(o.script)
-				got, err := list.post()
-				list.check()
+				got, err := list.Post()
+				list.Check()
 				require.Equal(t, o.accepted, got)
-				requirePostError(t, err, f.op, o)
+				requirePostError(t, err, f.Op, o)
 
 				took := listLength
 				if o.script.Room != all {
@@ -339,19 +124,19 @@ func TestPost(t *testing.T) {
 				require.Equal(t, 1, p.Saw(calls), "one call for one post")
 				require.Equal(t, took, p.Saw(accepted), "the provider must see the list as it is")
 				require.Zero(t, p.Saw(badBefore), "the out-slot must be clear before the call")
-				require.Equal(t, pointerOf(list.object), uintptr(p.Saw(theObject)))
+				require.Equal(t, pointerOf(list.Object), uintptr(p.Saw(theObject)))
 				for i := range took {
 					require.EqualValues(t, firstID+i, p.SawWR(i).WRID)
 				}
 				if took > 0 {
-					require.Equal(t, list.first, p.SawWR(0).Address, "no copy")
+					require.Equal(t, list.First, p.SawWR(0).Address, "no copy")
 				}
 				if o.script.Room == all {
 					require.Zero(t, p.SawWR(listLength-1).Next, "the list must end")
 				}
 				// Going on from there posts the rest of a chain, which is whole.
 				p.Play(script{Room: all})
-				again, err := list.post()
+				again, err := list.Post()
 				require.NoError(t, err)
 				require.Equal(t, listLength, again)
 			})
@@ -420,28 +205,6 @@ func TestPostNothing(t *testing.T) {
 	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
 
-func TestPostToQPWithSRQ(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	p.Play(script{Room: all})
-	chain := recvChain(t, 3, 0)
-	bad, err := p.SRQQP.PostRecv(chain.WR(0))
-	require.Same(t, chain.WR(0), bad)
-	errs := []error{err}
-	n, err := chain.Post(p.SRQQP)
-	require.Zero(t, n)
-	errs = append(errs, err)
-	n, err = chain.PostRange(p.SRQQP, 1, 3)
-	require.Zero(t, n)
-	for _, err := range append(errs, err) {
-		require.ErrorIs(t, err, ibv.ErrSRQAttached)
-		require.ErrorIs(t, err, syscall.EINVAL)
-		require.NotErrorIs(t, err, ibv.ErrAcceptedUnknown)
-		require.ErrorContains(t, err, "post receive")
-		require.ErrorContains(t, err, "SRQ")
-	}
-	require.Zero(t, p.Saw(calls), "the provider must not be asked")
-}
-
 // What is in the chain but was not posted was not refused either.
 func TestRangeAndTheRestOfTheChain(t *testing.T) {
 	p := newProvider(t, wholeContext)
@@ -469,55 +232,4 @@ func TestRangeAndTheRestOfTheChain(t *testing.T) {
 			require.Equal(t, 3, n)
 		}
 	}
-}
-
-// A short post goes on where it stopped, until the queue has taken everything.
-func TestRangeGoesOn(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	chain := recvChain(t, 20, 0)
-	var took []uint64
-	for first, tries := 0, 0; first < chain.Len(); tries++ {
-		require.Less(t, tries, 20)
-		room := 3
-		s := script{Room: room}
-		if chain.Len()-first > room {
-			s.Result, s.Bad, s.BadIndex = int32(syscall.ENOMEM), element, room
-		}
-		p.Play(s)
-		n, err := chain.PostRange(p.QP, first, chain.Len())
-		if s.Result != 0 {
-			require.ErrorIs(t, err, syscall.ENOMEM)
-		} else {
-			require.NoError(t, err)
-		}
-		require.Equal(t, p.Saw(accepted), n)
-		for i := range n {
-			took = append(took, p.SawWR(i).WRID)
-		}
-		first += n
-	}
-	require.Len(t, took, 20)
-	for i, id := range took {
-		require.EqualValues(t, firstID+i, id)
-	}
-}
-
-func TestRangeOutOfBounds(t *testing.T) {
-	p := newProvider(t, wholeContext)
-	p.Play(script{Room: all})
-	recv, send := recvChain(t, 3, 0), sendChain(t, 3, 0)
-	for _, r := range [][2]int{{-1, 2}, {0, 4}, {2, 1}, {4, 4}, {-1, -1}, {3, 5}, {math.MinInt, math.MaxInt}, {math.MaxInt, math.MinInt}, {0, math.MaxInt}} {
-		for op, post := range map[string]func(first, end int) (int, error){
-			"post receive":        func(first, end int) (int, error) { return recv.PostRange(p.QP, first, end) },
-			"post shared receive": func(first, end int) (int, error) { return recv.PostRange(p.SRQ, first, end) },
-			"post send":           func(first, end int) (int, error) { return send.PostRange(p.QP, first, end) },
-		} {
-			n, err := post(r[0], r[1])
-			require.Zero(t, n)
-			require.ErrorIs(t, err, syscall.EINVAL)
-			require.ErrorContains(t, err, fmt.Sprintf("%s %d to %d of a chain", op, r[0], r[1]))
-			require.ErrorContains(t, err, "0 to 3")
-		}
-	}
-	require.Zero(t, p.Saw(calls), "the provider must not be asked")
 }
