@@ -59,6 +59,11 @@ func run(all []mutant, page string, at int) error {
 		return err
 	}
 	defer os.RemoveAll(folder)
+	if page != "" { // whose outcomes have to be the mutants'
+		if err := sound(folder); err != nil {
+			return err
+		}
+	}
 	outcomes := make([]outcome, len(all))
 	next := make(chan int)
 	var group sync.WaitGroup
@@ -89,4 +94,22 @@ func run(all []mutant, page string, at int) error {
 		return nil
 	}
 	return os.WriteFile(page, []byte(text(outcomes)), 0o644)
+}
+
+// sound is an error if a test fails without any of them.
+func sound(folder string) error {
+	overlay, err := noOverlay(folder)
+	if err != nil {
+		return err
+	}
+	for _, pkg := range usual {
+		failed, err := fails(pkg, overlay)
+		if err != nil {
+			return err
+		}
+		if failed != "" {
+			return fmt.Errorf("a test fails without any of them: %s", failed)
+		}
+	}
+	return nil
 }

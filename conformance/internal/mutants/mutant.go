@@ -92,6 +92,12 @@ func (m mutant) overlay(folder string) (string, error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
+// noOverlay is an overlay that changes nothing.
+func noOverlay(folder string) (string, error) {
+	overlay := filepath.Join(folder, "none.json")
+	return overlay, os.WriteFile(overlay, []byte("{}"), 0o600)
+}
+
 // fails says which test of a package fails, or "" if none does.
 func fails(pkg, overlay string) (string, error) {
 	binary := filepath.Join(filepath.Dir(overlay), "test")
