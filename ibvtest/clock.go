@@ -24,7 +24,9 @@ func init() {
 
 var opQueryRTValues = operation("query_rt_values", func(a ccall.Args) (uintptr, syscall.Errno) {
 	values := of[ibv.ValuesEx](a[1])
-	values.CompMask &= ibv.ValuesMaskRawClock
+	if values.CompMask&^ibv.ValuesMaskRawClock != 0 {
+		return uintptr(syscall.EINVAL), 0
+	}
 	if values.CompMask != 0 {
 		values.RawClock = ibv.Timespec{TvNsec: now()} // the ticks, all of them
 	}

@@ -97,7 +97,8 @@ func getDeviceList(a ccall.Args) (uintptr, syscall.Errno, bool) {
 	count := of[int32](a[0])
 	if fn, err := realList.Address(); err == nil {
 		real := new(int32)
-		if array, err := (clib.Pointer{Name: realList.Name, Address: fn}).Null(address(real)); err == nil {
+		// Safe: the call keeps what is converted in its argument list.
+		if array, err := (clib.Pointer{Name: realList.Name, Address: fn}).Null(uintptr(unsafe.Pointer(real))); err == nil {
 			l.real = array
 			// Safe: C says that as many are there.
 			l.array = append(l.array, unsafe.Slice(clib.At[*ibv.Device](array), *real)...)

@@ -3,6 +3,8 @@
 package ibvtest
 
 import (
+	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -21,30 +23,28 @@ type hooks struct {
 }
 
 // hookList is hooks in the order in which they were put there.
-type hookList[F any] struct {
-	last int
-	all  []hooked[F]
-}
+type hookList[F any] struct{ all []*hooked[F] }
 
 type hooked[F any] struct {
-	number int
-	hook   F
+	hook    F
+	removed atomic.Bool // which a hook may see to itself, while the lock is held
 }
 
+// add adds a hook, and drops those that were removed.
 func (l *hookList[F]) add(f *Fabric, hook F) (remove func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	l.last++
-	number := l.last
-	l.all = append(l.all, hooked[F]{number, hook})
-	return func() {
-		f.mu.Lock()
-		defer f.mu.Unlock()
-		for i, h := range l.all {
-			if h.number == number {
-				l.all = append(l.all[:i:i], l.all[i+1:]...)
-				return
-			}
+	h := &hooked[F]{hook: hook}
+	all := slices.DeleteFunc(slices.Clone(l.all), func(h *hooked[F]) bool { return h.removed.Load() })
+	l.all = append(all, h)
+	return func() { h.removed.Store(true) }
+}
+
+// tell has each hook see something.
+func tell[E any](l *hookList[func(*E)], event *E) {
+	for _, h := range l.all {
+		if !h.removed.Load() {
+			h.hook(event)
 		}
 	}
 }
@@ -65,8 +65,10 @@ type Call struct {
 func (c *Call) Fail(errno syscall.Errno) { c.errno = errno }
 
 // OnCall has the fabric tell a hook of each control verb, of all its devices. remove
-// takes it away again. Hooks run one at a time, on the goroutine that calls, and must
-// not call verbs of the fabric.
+// takes it away again, and may be called by the hook itself. Hooks run one at a time, on
+// the goroutine that calls, while the fabric does nothing else. So they must not wait for
+// anything of the fabric: they call neither verbs nor its methods, nor those of [Device],
+// but in another goroutine.
 func (f *Fabric) OnCall(hook func(*Call)) (remove func()) { return f.hooks.calls.add(f, hook) }
 
 // PostedWR is a work request that a program posts, before the device takes it.
@@ -146,10 +148,10 @@ func (f *Fabric) OnMessage(hook func(*Message)) (remove func()) {
 	return f.hooks.messages.add(f, hook)
 }
 
-// The fabric's calls of hooks. The lock is held.
-
-// callFails asks whether a control verb is to fail.
+// callFails asks whether a control verb is to fail. The lock is not held.
 func (f *Fabric) callFails(function string) syscall.Errno {
+	f.mu.Lock()
+	defer f.mu.Unlock() // also where a hook ends the test
 	if len(f.hooks.calls.all) == 0 {
 		return 0
 	}
@@ -158,14 +160,12 @@ func (f *Fabric) callFails(function string) syscall.Errno {
 	}
 	f.hooks.callCounts[function]++
 	c := Call{Function: function, Nth: f.hooks.callCounts[function]}
-	for _, h := range f.hooks.calls.all {
-		h.hook(&c)
-	}
+	tell(&f.hooks.calls, &c)
 	return c.errno
 }
 
 // wrRefused asks whether a work request is to be refused, and how. It is cheap where
-// there are no hooks.
+// there are no hooks. The lock is held.
 func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, index int) *Refusal {
 	if d.gone.Load() {
 		return &Refusal{Errno: syscall.EIO}
@@ -175,26 +175,22 @@ func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, ind
 	}
 	f.hooks.wrs++
 	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, WRID: id, Index: index, Nth: f.hooks.wrs}
-	for _, h := range f.hooks.posts.all {
-		h.hook(&p)
-	}
+	tell(&f.hooks.posts, &p)
 	return p.refusal
 }
 
-// pollReturns asks whether a poll is to return something else than what is there.
+// pollReturns asks whether a poll is to return something else than what is there. The lock is held.
 func (f *Fabric) pollReturns(d *device, room int) (result int, told bool) {
 	if len(f.hooks.polls.all) == 0 {
 		return 0, false
 	}
 	f.hooks.polled++
 	p := Polled{Device: d.name, Room: room, Nth: f.hooks.polled}
-	for _, h := range f.hooks.polls.all {
-		h.hook(&p)
-	}
+	tell(&f.hooks.polls, &p)
 	return p.result, p.told
 }
 
-// underWay asks what becomes of a message.
+// underWay asks what becomes of a message. The lock is held.
 func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, bytes int) Message {
 	f.hooks.sent++
 	if len(f.hooks.messages.all) == 0 && f.chances == (chances{}) {
@@ -205,8 +201,6 @@ func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, byt
 		m.To = to.name
 	}
 	f.chances.draw(f.random, &m)
-	for _, h := range f.hooks.messages.all {
-		h.hook(&m)
-	}
+	tell(&f.hooks.messages, &m)
 	return m
 }

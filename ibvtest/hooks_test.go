@@ -3,6 +3,7 @@
 package ibvtest_test
 
 import (
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -61,3 +62,62 @@ func TestOnPoll(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, n)
 }
+
+// A hook takes itself away, and one that ends its goroutine, as a test's assertions do, leaves the fabric usable.
+func TestHooksEnd(t *testing.T) {
+	r := newRig(t)
+	var calls int
+	var remove func()
+	remove = r.f.OnCall(func(*ibvtest.Call) {
+		calls++
+		remove()
+	})
+	for range 2 {
+		_, err := r.dev.Raw().QueryGID(1, 0)
+		require.NoError(t, err)
+	}
+	require.Equal(t, 1, calls)
+
+	remove = r.f.OnCall(func(*ibvtest.Call) { runtime.Goexit() })
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_, _ = r.dev.Raw().QueryGID(1, 0)
+	}()
+	<-ended
+	remove()
+	_, err := r.dev.Raw().QueryGID(1, 0)
+	require.NoError(t, err)
+}
+
+// Each function fails in C's way for it, and those that cannot fail do not.
+func TestFailingConventions(t *testing.T) {
+	r := newRig(t)
+	ctx, device := r.dev.Raw(), r.f.Device(0)
+	index, err := ctx.Device.Index()
+	require.NoError(t, err)
+	guid, err := ctx.Device.GUID()
+	require.NoError(t, err)
+	device.Unplug()
+	for name, call := range map[string]func() error{
+		"count":     func() error { return second(ctx.QueryGIDTable(make([]ibv.GIDEntry, 64))) },
+		"errno":     func() error { return second(ctx.QueryGIDEntry(1, 0)) },
+		"-1":        func() error { return second(ctx.PKeyIndex(1, 0xffff)) },
+		"object":    func() error { return second(ctx.AllocPD()) },
+		"operation": func() error { return second(ctx.QueryDeviceEx()) },
+		"way": func() error {
+			return second(ctx.InitAHFromWC(1, &ibv.WC{}, &ibv.GRH{}))
+		},
+	} {
+		require.ErrorIs(t, call(), syscall.EIO, name)
+	}
+	require.Equal(t, device.Name(), ctx.Device.String())
+	now, err := ctx.Device.Index()
+	require.NoError(t, err)
+	require.Equal(t, index, now)
+	again, err := ctx.Device.GUID()
+	require.NoError(t, err)
+	require.Equal(t, guid, again)
+}
+
+func second[T any](_ T, err error) error { return err }
