@@ -2,6 +2,8 @@ package conformance
 
 import (
 	"cmp"
+	"sync/atomic"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -141,6 +143,12 @@ func (e *End) Buffers(n, size int) {
 
 // Slot is size bytes of Memory, number i of such.
 func (e *End) Slot(i, size int) []byte { return e.Memory.Bytes()[i*size : (i+1)*size] }
+
+// word is 8 bytes of Memory, which a peer may be writing.
+func (e *End) word(at int) uint64 {
+	// Safe: these are 8 bytes, and whoever calls has them aligned: regions begin with a page.
+	return atomic.LoadUint64((*uint64)(unsafe.Pointer(unsafe.SliceData(e.Memory.Bytes()[at:][:8]))))
+}
 
 // Fill writes a pattern that tells messages, and places in them, apart.
 func Fill(b []byte, message int) {

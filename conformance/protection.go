@@ -193,6 +193,7 @@ func (m mistake) run(t *T) {
 		return
 	}
 	m.judge(t, a, b)
+	require.NoError(t, b.Close()) // which has receives still
 	t.Same(wasA, a.Memory.Bytes(), "of the sender")
 	t.Same(wasB, b.Memory.Bytes(), "of the peer")
 }
