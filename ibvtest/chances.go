@@ -32,7 +32,7 @@ func Doubles(probability float64) Option { return func(c *config) { c.chances.do
 // another one has happened, so that what is drawn later does not depend on it.
 func (c *chances) draw(random *rand.Rand, m *Message) {
 	if c.longest > 0 {
-		m.delay = c.shortest + time.Duration(random.Int64N(int64(c.longest-c.shortest)+1))
+		m.delay = c.shortest + time.Duration(random.Uint64N(uint64(c.longest-c.shortest)+1))
 	}
 	if c.loss > 0 {
 		m.lost = random.Float64() < c.loss

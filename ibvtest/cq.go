@@ -117,6 +117,9 @@ func resizeCQ(a ccall.Args) (uintptr, syscall.Errno) {
 
 // poll is poll_cq.
 func (cq *completionQueue) poll(n int32, into unsafe.Pointer) (int32, int32) {
+	if cq.ctx.f.hooking.here() {
+		return -1, int32(syscall.EDEADLK)
+	}
 	cq.ctx.f.mu.Lock()
 	defer cq.ctx.f.mu.Unlock()
 	if result, told := cq.ctx.f.pollReturns(cq.ctx.dev, int(n)); told {

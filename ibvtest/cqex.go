@@ -54,6 +54,9 @@ var opCreateCQEx = operation("create_cq_ex", createCQEx)
 
 var (
 	opStartPoll = extendedPoll("start_poll", func(cq *completionQueue, a ccall.Args) (uintptr, syscall.Errno) {
+		if cq.ctx.f.hooking.here() {
+			return uintptr(syscall.EDEADLK), 0
+		}
 		cq.polling.Lock()
 		result := uintptr(syscall.EINVAL)
 		if attr := of[ibv.PollCQAttr](a[1]); attr == nil || attr.CompMask == 0 {

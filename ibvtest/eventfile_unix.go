@@ -46,7 +46,11 @@ func (e *eventFile) blocks() bool {
 	return err != nil || flags&unix.O_NONBLOCK == 0
 }
 
-func (e *eventFile) setNonblock(nonblocking bool) { _ = unix.SetNonblock(e.read, nonblocking) }
+func (e *eventFile) setNonblock(nonblocking bool) {
+	if !e.closed { // the number may be another file's by now
+		_ = unix.SetNonblock(e.read, nonblocking)
+	}
+}
 
 // show has the file have a byte for each event, or be full.
 func (e *eventFile) show(events int) {

@@ -22,7 +22,8 @@ type T interface {
 
 // Fabric is some devices in the process that reach each other. Any goroutine may use it.
 type Fabric struct {
-	mu      sync.Mutex // held by every verb: the fabric does one thing at a time
+	mu      lock // held by every verb: the fabric does one thing at a time
+	hooking hooking
 	devices []*device
 	closed  bool
 	alive   map[any]int // what programs know by its address alone, with when it was made
@@ -83,7 +84,9 @@ func New(t T, opts ...Option) *Fabric {
 	t.Helper()
 	c := config{devices: 1, seed: defaultSeed(), limits: defaultLimits()}
 	for _, opt := range opts {
-		opt(&c)
+		if opt != nil {
+			opt(&c)
+		}
 	}
 	f := &Fabric{
 		alive: map[any]int{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,

@@ -33,31 +33,33 @@ func (d *Device) Unplug() { d.leave(true) }
 func (d *Device) Crash() { d.leave(false) }
 
 func (d *Device) leave(tell bool) {
-	d.d.f.mu.Lock()
-	defer d.d.f.mu.Unlock()
+	defer d.d.f.lock()()
 	if d.d.gone.Swap(true) {
 		return
 	}
-	for _, number := range slices.Sorted(maps.Keys(d.d.queuePairs)) {
-		qp := d.d.queuePairs[number]
-		if tell {
-			qp.enter(ibv.QPSErr)
-		} else {
-			qp.forget()
+	d.d.f.soon(func() {
+		for _, number := range slices.Sorted(maps.Keys(d.d.queuePairs)) {
+			qp := d.d.queuePairs[number]
+			if tell {
+				qp.enter(ibv.QPSErr)
+			} else {
+				qp.forget()
+			}
 		}
-	}
-	if tell {
-		d.d.event(ibv.EventDeviceFatal, 0)
-	}
+		if tell {
+			d.d.event(ibv.EventDeviceFatal, 0)
+		}
+	})
 }
 
 // SetPort has a port, from 1, be up or down, and its event come if that is news. What is
 // sent to a port that is down, or from one, is lost.
 func (d *Device) SetPort(number int, up bool) error {
-	d.d.f.mu.Lock()
-	defer d.d.f.mu.Unlock()
-	p := d.d.port(uint32(number))
-	if p == nil {
+	defer d.d.f.lock()()
+	var p *port
+	if number > 0 && number <= len(d.d.ports) {
+		p = d.d.ports[number-1]
+	} else {
 		return fmt.Errorf("ibvtest: set port %d of %s: there is no such port: %w", number, d.d.name, syscall.EINVAL)
 	}
 	state, link, event := ibv.PortDown, uint8(linkDisabled), ibv.EventPortErr
@@ -74,14 +76,18 @@ func (d *Device) SetPort(number int, up bool) error {
 // FailQP has a queue pair fail by itself: it goes to ERR, and ibv.EventQPFatal tells of it.
 // The error is syscall.EINVAL if the queue pair is not of the fabric's, or closed.
 func (f *Fabric) FailQP(qp *ibv.QP) error {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	if qp == nil {
+		return fmt.Errorf("ibvtest: fail queue pair: there is none: %w", syscall.EINVAL)
+	}
+	defer f.lock()()
 	own := of[queuePair](address(qp))
 	if !f.has(qp.Context) || own.ctx.dev.queuePairs[qp.QPNum] != own {
 		return fmt.Errorf("ibvtest: fail queue pair %#x: it is none of the fabric's: %w", qp.QPNum, syscall.EINVAL)
 	}
-	own.enter(ibv.QPSErr)
-	own.ctx.event(ibv.EventQPFatal, address(qp))
+	f.soon(func() {
+		own.enter(ibv.QPSErr)
+		own.ctx.event(ibv.EventQPFatal, address(qp))
+	})
 	return nil
 }
 

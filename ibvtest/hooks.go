@@ -32,8 +32,7 @@ type hooked[F any] struct {
 
 // add adds a hook, and drops those that were removed.
 func (l *hookList[F]) add(f *Fabric, hook F) (remove func()) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.lock()()
 	h := &hooked[F]{hook: hook}
 	all := slices.DeleteFunc(slices.Clone(l.all), func(h *hooked[F]) bool { return h.removed.Load() })
 	l.all = append(all, h)
@@ -41,7 +40,11 @@ func (l *hookList[F]) add(f *Fabric, hook F) (remove func()) {
 }
 
 // tell has each hook see something.
-func tell[E any](l *hookList[func(*E)], event *E) {
+func tell[E any](f *Fabric, l *hookList[func(*E)], event *E) {
+	if len(l.all) == 0 {
+		return
+	}
+	defer f.hooking.enter()()
 	for _, h := range l.all {
 		if !h.removed.Load() {
 			h.hook(event)
@@ -66,9 +69,9 @@ func (c *Call) Fail(errno syscall.Errno) { c.errno = errno }
 
 // OnCall has the fabric tell a hook of each control verb, of all its devices. remove
 // takes it away again, and may be called by the hook itself. Hooks run one at a time, on
-// the goroutine that calls, while the fabric does nothing else. So they must not wait for
-// anything of the fabric: they call neither verbs nor its methods, nor those of [Device],
-// but in another goroutine.
+// the goroutine that calls, while the fabric does nothing else. They may do what Fabric
+// and [Device] have, such as to unplug a device, but no verbs, nor wait for others that
+// do: a hook's own are syscall.EDEADLK.
 func (f *Fabric) OnCall(hook func(*Call)) (remove func()) { return f.hooks.calls.add(f, hook) }
 
 // PostedWR is a work request that a program posts, before the device takes it.
@@ -160,7 +163,7 @@ func (f *Fabric) callFails(function string) syscall.Errno {
 	}
 	f.hooks.callCounts[function]++
 	c := Call{Function: function, Nth: f.hooks.callCounts[function]}
-	tell(&f.hooks.calls, &c)
+	tell(f, &f.hooks.calls, &c)
 	return c.errno
 }
 
@@ -175,7 +178,7 @@ func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, ind
 	}
 	f.hooks.wrs++
 	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, WRID: id, Index: index, Nth: f.hooks.wrs}
-	tell(&f.hooks.posts, &p)
+	tell(f, &f.hooks.posts, &p)
 	return p.refusal
 }
 
@@ -186,7 +189,7 @@ func (f *Fabric) pollReturns(d *device, room int) (result int, told bool) {
 	}
 	f.hooks.polled++
 	p := Polled{Device: d.name, Room: room, Nth: f.hooks.polled}
-	tell(&f.hooks.polls, &p)
+	tell(f, &f.hooks.polls, &p)
 	return p.result, p.told
 }
 
@@ -201,6 +204,6 @@ func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, byt
 		m.To = to.name
 	}
 	f.chances.draw(f.random, &m)
-	tell(&f.hooks.messages, &m)
+	tell(f, &f.hooks.messages, &m)
 	return m
 }

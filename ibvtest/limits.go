@@ -36,6 +36,9 @@ const maxInline = 512
 // have or how many ports: what ibv.Context.QueryDevice tells, and what is refused
 // above. GUIDs are a device's own.
 func Limits(change func(limits *ibv.DeviceAttr)) Option {
+	if change == nil {
+		return nil
+	}
 	return func(c *config) { change(&c.limits) }
 }
 

@@ -162,6 +162,9 @@ func (srq *sharedQueue) taken() {
 
 // post is post_srq_recv.
 func (srq *sharedQueue) post(list unsafe.Pointer) (result, errno int32, bad uintptr) {
+	if srq.ctx.f.hooking.here() {
+		return inHook.results(uintptr(list))
+	}
 	srq.ctx.f.mu.Lock()
 	defer srq.ctx.f.mu.Unlock()
 	return srq.queue.post(srq.ctx.dev, 0, list)

@@ -74,9 +74,9 @@ func (pd *PD) createAH(create func() (*ibv.AH, error)) (*AH, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := create()
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newAH(pd, l, raw, raw.Close), nil
@@ -89,6 +89,7 @@ func (pd *PD) AdoptAH(raw *ibv.AH) (*AH, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	return newAH(pd, l, raw, nil), nil
 }
 

@@ -18,9 +18,9 @@ func (pd *PD) AllocRegion(size int, opts RegionOptions) (*Region, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	r, err := pd.allocRegion(l, size, opts)
 	if err != nil {
-		l.abandon()
 	}
 	return r, err
 }

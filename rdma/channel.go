@@ -27,6 +27,7 @@ func (d *Device) CreateChannel() (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	c, err := createChannel(d.raw, d.l.name)
 	return newChannel(l, c, err, (*channel).destroy)
 }
@@ -41,6 +42,7 @@ func (d *Device) AdoptChannel(raw *ibv.CompChannel) (*Channel, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	c, err := readChannel(raw, d.l.name)
 	return newChannel(l, c, err, (*channel).release)
 }
@@ -48,7 +50,6 @@ func (d *Device) AdoptChannel(raw *ibv.CompChannel) (*Channel, error) {
 // newChannel makes the handle, if there is no error.
 func newChannel(l *life, c *channel, err error, destroy func(*channel) error) (*Channel, error) {
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	ch := &Channel{c: c, l: l}

@@ -55,14 +55,13 @@ func (d *Device) CreateCQ(entries int, opts CQOptions) (*CQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	c, err := opts.channel(d)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	raw, err := opts.create(d.raw, entries, l.subjectNumber(0), c.comp())
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newCQ(d, l, raw, c, opts, raw.Close)
@@ -77,13 +76,13 @@ func (d *Device) AdoptCQ(raw *ibv.CQ, opts CQOptions) (*CQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	opts.NoChannel = opts.Channel == nil
 	c, err := opts.channel(d)
 	if err == nil && c != nil && raw.Channel != c.raw {
 		err = l.failed("adopt", syscall.EINVAL, "it is not on "+opts.Channel.String())
 	}
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept
@@ -113,7 +112,7 @@ func (opts *CQOptions) channel(d *Device) (*channel, error) {
 	}
 }
 
-// newCQ makes the handle, or abandons the life. Without destroy, the queue is adopted.
+// newCQ makes the handle. Without destroy, the queue is adopted.
 func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy func() error) (*CQ, error) {
 	cq := &CQ{raw: raw, l: l, dev: d}
 	cq.poller, cq.extended = raw.Poller(), newExtendedCQ(raw, l, opts)
@@ -126,7 +125,6 @@ func newCQ(d *Device, l *life, raw *ibv.CQ, c *channel, opts CQOptions, destroy 
 		w.arm = func() error { return raw.ReqNotify(false) }
 		w.adopted = !own
 		if !c.add(w) {
-			l.abandon()
 			return nil, l.failed("adopt", syscall.EBUSY, "another handle of it is told of its events, which come once: close that before, or wait by it")
 		}
 	case !own:

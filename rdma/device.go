@@ -48,8 +48,8 @@ func newDevice(raw *ibv.Context, opts DeviceOptions, destroy func() error) (*Dev
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	if raw == nil {
-		l.abandon()
 		return nil, noRaw("adopt device")
 	}
 	l.onLeak, l.context = opts.OnLeak, raw

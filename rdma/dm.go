@@ -29,9 +29,9 @@ func (d *Device) AllocDM(size uint64, align uint32) (*DM, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := d.raw.AllocDM(&ibv.AllocDMAttr{Length: size, LogAlignReq: align})
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	dm := &DM{raw: raw, l: l, dev: d}
@@ -53,9 +53,9 @@ func (pd *PD) RegisterDM(dm *DM, offset, length uint64, access ibv.AccessFlags) 
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := pd.raw.RegDMMR(dm.raw, offset, length, access|ibv.AccessZeroBased)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newRegion(pd, l, raw, 0, nil, &registration{raw: raw}), nil

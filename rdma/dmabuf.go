@@ -32,9 +32,9 @@ func (pd *PD) RegisterDMABuf(fd int, opts DMABufOptions) (*Region, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := pd.raw.RegDMABufMR(opts.Offset, opts.Length, opts.IOVA, fd, opts.Access)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newRegion(pd, l, raw, opts.IOVA, nil, &registration{raw: raw}), nil

@@ -130,11 +130,14 @@ func beginAdopted[T any](kind string, raw *T, context func(*T) *ibv.Context, par
 	return l, nil
 }
 
-// abandon ends a life that has not begun.
+// abandon ends a life that has not begun, and does nothing to one that has. Whoever
+// begins one defers it: what makes the object may panic, or end its goroutine.
 func (l *life) abandon() {
 	l.tree.Lock()
 	defer l.tree.Unlock()
-	l.ended()
+	if l.state == making {
+		l.ended()
+	}
 }
 
 // live is the object made: name tells it apart, such as 0x11, destroy is C's

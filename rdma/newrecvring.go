@@ -110,10 +110,10 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	r := &RecvRing{queue: queue, cq: cq, l: l, stride: size + header, size: size, header: header, wcs: make([]ibv.WC, min(n, pollBatch))}
 	free, err := r.allocate(pd, n)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	// Safe: C gets its own objects, and the numbers are of work requests that the ring

@@ -62,14 +62,13 @@ func NewSendRing(qp *QP, opts SendRingOptions) (*SendRing, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	chain, err := ibv.NewSendChain(n, maxSGE)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	tag, err := newTag()
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	r := &SendRing{

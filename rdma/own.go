@@ -39,12 +39,7 @@ func Own[T io.Closer](kind string, create func() (T, error), parents ...Object) 
 	if err != nil {
 		return nil, err
 	}
-	begun := false // not if create panics, or ends its goroutine
-	defer func() {
-		if !begun {
-			l.abandon()
-		}
-	}()
+	defer l.abandon()
 	raw, err := create()
 	if err != nil {
 		return nil, err
@@ -54,7 +49,6 @@ func Own[T io.Closer](kind string, create func() (T, error), parents ...Object) 
 	}
 	o := &Owned[T]{raw: raw, l: l}
 	live(l, o, nameOf(kind, raw), raw.Close, nil)
-	begun = true
 	return o, nil
 }
 

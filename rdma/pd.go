@@ -20,9 +20,9 @@ func (d *Device) AllocPD() (*PD, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := d.raw.AllocPD()
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newPD(d, l, raw, raw.Close), nil
@@ -35,6 +35,7 @@ func (d *Device) AdoptPD(raw *ibv.PD) (*PD, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	return newPD(d, l, raw, nil), nil
 }
 

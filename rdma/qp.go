@@ -49,17 +49,16 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	attr := opts.attr()
 	attr.QPContext = l.subjectNumber(0)
 	room, err := reserve(&opts, attr.Cap)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	raw, err := opts.create(pd.raw, &attr)
 	if err != nil {
 		room.release()
-		l.abandon()
 		return nil, err
 	}
 	var initial initial
@@ -71,7 +70,6 @@ func (pd *PD) CreateQP(opts QPOptions) (*QP, error) {
 	if err != nil {
 		room.release()
 		err = errors.Join(err, raw.Close())
-		l.abandon()
 		return nil, err
 	}
 	qp := &QP{
@@ -91,6 +89,7 @@ func (pd *PD) AdoptQP(raw *ibv.QP, opts QPOptions) (*QP, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	var made ibv.QPInitAttr
 	if foreign := opts.foreign(raw); foreign != "" {
 		err = l.failed("adopt", syscall.EINVAL, "it has another "+foreign+" than the options")
@@ -98,7 +97,6 @@ func (pd *PD) AdoptQP(raw *ibv.QP, opts QPOptions) (*QP, error) {
 		_, made, err = raw.Query(ibv.QPAttrMaskCap)
 	}
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	qp := &QP{

@@ -73,9 +73,9 @@ func (pd *PD) Register(memory []byte, access ibv.AccessFlags) (*Region, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := pd.raw.RegMR(memory, access)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newRegion(pd, l, raw, uint64(raw.Addr), memory, &registration{raw: raw, memory: memory, plain: &access}), nil
@@ -89,6 +89,7 @@ func (pd *PD) AdoptRegion(raw *ibv.MR) (*Region, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	return newRegion(pd, l, raw, uint64(raw.Addr), raw.Bytes(), nil), nil
 }
 

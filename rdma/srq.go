@@ -41,10 +41,10 @@ func (pd *PD) CreateSRQ(entries int, opts SRQOptions) (*SRQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	attr := ibv.SRQInitAttr{SRQContext: l.subjectNumber(0), Attr: ibv.SRQAttr{MaxWR: number(entries), MaxSGE: number(cmp.Or(opts.MaxSGE, 1))}}
 	raw, err := pd.raw.CreateSRQ(&attr)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	return newSRQ(pd, l, raw, attr.Attr, raw.Close), nil
@@ -57,13 +57,13 @@ func (pd *PD) AdoptSRQ(raw *ibv.SRQ) (*SRQ, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	attr, err := raw.Query()
 	if errors.Is(err, errors.ErrUnsupported) {
 		// Then the queue itself tells how much it takes.
 		attr, err = ibv.SRQAttr{MaxWR: math.MaxUint32, MaxSGE: 1}, nil
 	}
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	l.subjectNumber(uintptr(unsafe.Pointer(raw))) // safe: only the number is kept

@@ -47,9 +47,9 @@ func (pd *PD) AllocWindow(typ ibv.MWType) (*Window, error) {
 	if err != nil {
 		return nil, err
 	}
+	defer l.abandon()
 	raw, err := pd.raw.AllocMW(typ)
 	if err != nil {
-		l.abandon()
 		return nil, err
 	}
 	w := &Window{raw: raw, l: l, pd: pd}
