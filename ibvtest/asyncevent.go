@@ -91,8 +91,7 @@ func ackEventOfObject(a ccall.Args) (uintptr, syscall.Errno) {
 	} else {
 		return 0, 0
 	}
-	c.f.mu.Lock()
-	defer c.f.mu.Unlock()
+	defer c.f.lock()()
 	*completed++
 	c.f.acknowledged.Broadcast()
 	return 0, 0

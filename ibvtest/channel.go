@@ -74,8 +74,7 @@ func getCQEvent(a ccall.Args) (uintptr, syscall.Errno) {
 
 func ackCQEvents(a ccall.Args) (uintptr, syscall.Errno) {
 	cq := of[completionQueue](a[0])
-	cq.ctx.f.mu.Lock()
-	defer cq.ctx.f.mu.Unlock()
+	defer cq.ctx.f.lock()()
 	cq.raw.CompEventsCompleted += uint32(a[1])
 	cq.ctx.f.acknowledged.Broadcast()
 	return 0, 0

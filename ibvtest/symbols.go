@@ -87,9 +87,10 @@ func operation(name string, fn symbol) uintptr {
 // call carries out a control verb, unless it is to fail.
 func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, errno syscall.Errno) {
 	if d.f.hooking.here() {
-		return failing(name, syscall.EDEADLK)
+		errno = syscall.EDEADLK
+	} else {
+		errno = d.f.callFails(name)
 	}
-	errno = d.f.callFails(name)
 	if errno == 0 && d.gone.Load() && !closes(name) {
 		errno = syscall.EIO
 	}
