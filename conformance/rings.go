@@ -214,6 +214,7 @@ func ringCredit(t *T) {
 	require.Zero(t, r.out.Credit())
 	require.NoError(t, r.out.Post())
 	r.receive(t, 2, func(*rdma.Received) {})
+	require.EqualValues(t, ringBuffers, r.in.Posted(), "they are given back, and not posted yet")
 	require.NoError(t, r.in.Flush())
 	require.EqualValues(t, ringBuffers+2, r.in.Posted())
 	r.out.SetLimit(r.in.Posted())
@@ -298,6 +299,20 @@ func ringRelease(t *T) {
 	require.NoError(t, err)
 	require.NoError(t, r.in.Release(into[0]))
 	require.ErrorIs(t, r.in.Release(into[0]), syscall.EINVAL, "given back twice")
+	done(t, r.out, wr)
+
+	wr, err = r.out.Add(ibv.WRSend, ibv.SendSignaled, r.a.Memory.SGE(0, 8))
+	require.NoError(t, err)
+	require.NoError(t, r.out.Post())
+	var wcs [1]ibv.WC
+	t.Until(func() bool {
+		n, err := r.in.PollWC(wcs[:])
+		require.NoError(t, err)
+		return n == 1
+	}, "a message of the ring")
+	require.NotNil(t, r.in.Data(&wcs[0]))
+	require.NoError(t, r.in.ReleaseWC(wcs[0]))
+	require.ErrorIs(t, r.in.ReleaseWC(wcs[0]), syscall.EINVAL, "given back twice")
 	done(t, r.out, wr)
 }
 
