@@ -219,6 +219,8 @@ func ringCredit(t *T) {
 	require.EqualValues(t, ringBuffers+2, r.in.Posted())
 	r.out.SetLimit(r.in.Posted())
 	require.EqualValues(t, ringBuffers, r.out.Credit())
+	r.out.SetLimit(2)
+	require.EqualValues(t, ringBuffers, r.out.Credit(), "limits are not taken back")
 	wr, err := r.out.Add(ibv.WRSend, ibv.SendSignaled, r.a.Memory.SGE(0, 8))
 	require.NoError(t, err)
 	require.NoError(t, r.out.Post())
