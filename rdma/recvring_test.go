@@ -123,14 +123,6 @@ func TestRecvRingHandsOut(t *testing.T) {
 	require.Zero(t, p.Saw(calls), "there was nothing to post")
 }
 
-func wrIDs(received []rdma.Received) []uint64 {
-	var list []uint64
-	for i := range received {
-		list = append(list, received[i].WC.WRID)
-	}
-	return list
-}
-
 // What became of a message shows in its Data, which never is more than the
 // buffer.
 func TestRecvRingData(t *testing.T) {
@@ -172,64 +164,6 @@ func TestRecvRingData(t *testing.T) {
 			}
 		})
 	}
-}
-
-// A post that is cut short goes on with the next one, in order, and what is given
-// back meanwhile comes behind.
-func TestRecvRingGoesOnAfterAShortPost(t *testing.T) {
-	p := ringProvider(t)
-	if p == nil {
-		return
-	}
-	const n = 6
-	ring, posted := recvRing(p, n, 8)
-	for _, slot := range []int{3, 1, 4, 0, 5} {
-		p.receive(posted[slot], 1, 0)
-	}
-	in := pollRing(t, ring, 5)
-	require.NoError(t, ring.Release(in...))
-	flush := func() { requireRefused(t, ring.Flush(), syscall.ENOMEM, "post receive") }
-	require.Equal(t, []int{3, 1}, reposted(p, posted, p.during(full(2), flush)))
-	require.Empty(t, p.during(full(0), flush))
-
-	// A poll that cannot post hands out all the same.
-	p.receive(posted[2], 4, 7)
-	p.receive(posted[1], 2, 8)
-	in = make([]rdma.Received, 4)
-	require.Equal(t, []int{4}, reposted(p, posted, p.during(full(1), func() {
-		got, err := ring.Poll(in)
-		requireRefused(t, err, syscall.ENOMEM, "post receive")
-		require.Equal(t, 2, got)
-	})))
-	require.Equal(t, []uint64{posted[2].WRID, posted[1].WRID}, wrIDs(in[:2]))
-	require.Equal(t, []byte{7, 7, 7, 7}, in[0].Data)
-	require.NoError(t, ring.Release(in[1], in[0]))
-	require.Equal(t, []int{0, 5, 1, 2}, flushed(p, ring, posted))
-}
-
-// Where it is not known how many buffers were taken, none is posted twice.
-func TestRecvRingPostsNothingTwice(t *testing.T) {
-	p := ringProvider(t)
-	if p == nil {
-		return
-	}
-	ring, posted := recvRing(p, 4, 8)
-	for _, wr := range posted {
-		p.receive(wr, 1, 0)
-	}
-	require.NoError(t, ring.Release(pollRing(t, ring, 4)...))
-	require.Equal(t, []int{0, 1}, reposted(p, posted, p.during(silent(2), func() { require.ErrorIs(t, ring.Flush(), ibv.ErrAcceptedUnknown) })))
-	p.Play(script{Room: all})
-	require.NoError(t, ring.Flush())
-	pollRing(t, ring, 0)
-	require.Equal(t, 1, p.Saw(calls), "the poll, and no post")
-
-	// Those that were posted complete, and go on.
-	p.receive(posted[1], 5, 9)
-	in := pollRing(t, ring, 1)
-	require.Equal(t, bytes.Repeat([]byte{9}, 5), in[0].Data)
-	require.NoError(t, ring.Release(in...))
-	require.Equal(t, []int{1}, reposted(p, posted, p.during(script{Room: all}, func() { pollRing(t, ring, 0) })))
 }
 
 // Completions that are not those of posted buffers are told, as they are, and not
