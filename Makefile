@@ -129,7 +129,7 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	@CGO_ENABLED=1 go test -race $(short) ./ibvtest/... ./conformance/... ./test/inprocess
 	@CGO_ENABLED=1 go test -race -run Parallel ./gen/...
 	$(step) "go test of package rdma in checked mode"
-	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test $(short) -count=1 ./rdma
+	@GOVERBS_CHECK=1 CGO_ENABLED=0 go test $(short) -count=1 ./rdma ./test/inprocess
 	$(step) "go test, pointer checks (checkptr)"
 	@go test $(short) $(checkptr) $(binding) ./ibvtest/... ./conformance/... ./test/inprocess
 	$(step) "go test, cgo pointer checks (cgocheck2)"

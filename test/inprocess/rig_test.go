@@ -35,7 +35,7 @@ func open(t *testing.T) *rig {
 	t.Cleanup(func() { require.NoError(t, dev.CloseAll()) })
 	pd, err := dev.AllocPD()
 	require.NoError(t, err)
-	r.cq, err = dev.CreateCQ(64, rdma.CQOptions{NoChannel: true})
+	r.cq, err = dev.CreateCQ(1<<15, rdma.CQOptions{NoChannel: true})
 	require.NoError(t, err)
 	srq, err := pd.CreateSRQ(1<<14, rdma.SRQOptions{MaxSGE: 2})
 	require.NoError(t, err)
@@ -65,7 +65,7 @@ func open(t *testing.T) *rig {
 // n is negative.
 func (r *rig) forget(n int, refusal ibvtest.Refusal) {
 	r.asked, r.taken, r.refusal, r.index = 0, nil, refusal, n
-	wcs := make([]ibv.WC, 64)
+	wcs := make([]ibv.WC, 256)
 	_, err := r.cq.Poll(wcs)
 	require.NoError(r.t, err)
 }
@@ -73,7 +73,7 @@ func (r *rig) forget(n int, refusal ibvtest.Refusal) {
 // flushed is the WRIDs of what the queue pairs have had.
 func (r *rig) flushed() (ids []uint64) {
 	r.t.Helper()
-	wcs := make([]ibv.WC, 64)
+	wcs := make([]ibv.WC, 256)
 	n, err := r.cq.Poll(wcs)
 	require.NoError(r.t, err)
 	for _, wc := range wcs[:n] {
