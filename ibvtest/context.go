@@ -4,6 +4,7 @@ package ibvtest
 
 import (
 	"cmp"
+	"reflect"
 	"slices"
 	"syscall"
 	"unsafe"
@@ -77,12 +78,13 @@ func closeDevice(a ccall.Args) (uintptr, syscall.Errno) {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
 	var left []owned
-	for object := range c.f.alive {
-		if o, is := object.(owned); is && o.opened() == c {
+	for _, kept := range c.f.alive {
+		if o, is := kept.object.(owned); is && o.opened() == c {
 			left = append(left, o)
 		}
 	}
-	slices.SortFunc(left, func(a, b owned) int { return cmp.Compare(c.f.alive[b], c.f.alive[a]) })
+	made := func(o owned) int { return c.f.alive[reflect.ValueOf(o).Pointer()].made }
+	slices.SortFunc(left, func(a, b owned) int { return cmp.Compare(made(b), made(a)) })
 	for _, o := range left {
 		o.end()
 		c.f.drop(o)

@@ -20,6 +20,7 @@ type completionQueue struct {
 	found completions
 	uses  int  // how many queues complete to it: it cannot be destroyed before them
 	dead  bool // it overran
+	ended bool // it is closed
 	armed arming
 	moderation
 	told uint32 // events that the program got
@@ -66,7 +67,9 @@ func (c *context) newCQ(entries int64, number uintptr, events *ibv.CompChannel, 
 	}
 	cq := &completionQueue{ctx: c, found: completions{depth: int(entries)}}
 	if events != nil {
-		cq.channel = of[channel](address(events))
+		if cq.channel = among[channel](c, address(events)); cq.channel == nil {
+			return nil, syscall.EINVAL
+		}
 		events.Refcnt++
 	}
 	cq.raw.Context, cq.raw.CQContext, cq.raw.Channel, cq.raw.CQE = c.raw(), number, events, int32(entries)
@@ -84,17 +87,18 @@ func destroyCQ(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EBUSY), 0
 	}
 	cq.end()
+	f.drop(cq) // before the wait, so that it is closed once
 	for cq.raw.CompEventsCompleted != cq.told && !f.closed {
 		f.acknowledged.Wait()
 	}
 	cq.ctx.forgetEvents(address(&cq.raw), &cq.raw.AsyncEventsCompleted)
-	f.drop(cq)
 	return 0, 0
 }
 
 func (cq *completionQueue) opened() *context { return cq.ctx }
 
 func (cq *completionQueue) end() {
+	cq.ended = true
 	cq.calm()
 	if cq.channel != nil {
 		cq.channel.events.drop(func(of *completionQueue) bool { return of == cq })
@@ -125,7 +129,10 @@ func (cq *completionQueue) poll(n int32, into unsafe.Pointer) (int32, int32) {
 	if result, told := cq.ctx.f.pollReturns(cq.ctx.dev, int(n)); told {
 		return int32(result), 0
 	}
-	if cq.dead && cq.found.n == 0 {
+	switch {
+	case cq.ended:
+		return -1, int32(syscall.EINVAL)
+	case cq.dead && cq.found.n == 0:
 		return -1, 0
 	}
 	got := min(int(n), cq.found.n)
@@ -140,7 +147,7 @@ func (cq *completionQueue) poll(n int32, into unsafe.Pointer) (int32, int32) {
 
 // push adds a completion. The fabric's lock is held.
 func (cq *completionQueue) push(c completion) {
-	if cq.dead {
+	if cq.dead || cq.ended {
 		return // nobody can tell of it
 	}
 	if cq.found.n == cq.found.depth && !cq.loseOldest() {

@@ -88,7 +88,7 @@ func (cq *completionQueue) next() uintptr {
 	f := cq.ctx.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if result, told := f.pollReturns(cq.ctx.dev, 1); told && result < 0 || cq.dead && cq.found.n == 0 {
+	if result, told := f.pollReturns(cq.ctx.dev, 1); told && result < 0 || cq.ended || cq.dead && cq.found.n == 0 {
 		return uintptr(syscall.EIO)
 	} else if told || cq.found.n == 0 {
 		return uintptr(syscall.ENOENT)

@@ -45,7 +45,7 @@ var (
 	opMemcpyFromDM = ccall.Serve(ccall.Served{Name: "memcpy_from_dm", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		return deviceOf(a[1]).call("memcpy_from_dm", func(ccall.Args) (uintptr, syscall.Errno) {
 			return of[deviceMemory](a[1]).copies(uint64(a[2]), a[0], uint64(a[3]), false)
-		}, a)
+		}, ccall.Args{a[1]})
 	}})
 )
 
@@ -110,7 +110,12 @@ func (dm *deviceMemory) copies(offset uint64, host uintptr, n uint64, toDevice b
 // regDMMR registers device memory, whose addresses count from 0.
 func regDMMR(a ccall.Args) (uintptr, syscall.Errno) {
 	pd, dm, offset, n, access := of[domain](a[0]), of[deviceMemory](a[1]), uint64(a[2]), uint64(a[3]), ibv.AccessFlags(a[4])
+	pd.ctx.f.mu.Lock()
+	known := among[deviceMemory](pd.ctx, a[1]) != nil
+	pd.ctx.f.mu.Unlock()
 	switch reason := badAccess(access); {
+	case !known:
+		return null, syscall.EINVAL
 	case reason != 0:
 		return null, reason
 	case access&ibv.AccessZeroBased == 0 || access&ibv.AccessMWBind != 0:

@@ -4,8 +4,8 @@ package ibvtest
 
 // endEvents is the end of all events, and of their files. Whoever waits until events are acknowledged, waits no more.
 func (f *Fabric) endEvents() {
-	for object := range f.alive {
-		switch object := object.(type) {
+	for _, kept := range f.alive {
+		switch object := kept.object.(type) {
 		case *channel:
 			object.end()
 		case *context:

@@ -26,7 +26,7 @@ type Fabric struct {
 	hooking hooking
 	devices []*device
 	closed  bool
-	alive   map[any]int // what programs know by its address alone, with when it was made
+	alive   map[uintptr]kept // what programs know by its address alone
 	kept    int
 	timers  map[*timer]struct{}
 	claims  claims
@@ -52,14 +52,6 @@ type Fabric struct {
 	limits     ibv.DeviceAttr
 	infiniband bool
 }
-
-// keep keeps an object that programs know by its address alone, until drop. The lock is held.
-func (f *Fabric) keep(object any) {
-	f.kept++
-	f.alive[object] = f.kept
-}
-
-func (f *Fabric) drop(object any) { delete(f.alive, object) }
 
 // Option is how a fabric differs from one of New without options.
 type Option func(*config)
@@ -89,7 +81,7 @@ func New(t T, opts ...Option) *Fabric {
 		}
 	}
 	f := &Fabric{
-		alive: map[any]int{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
+		alive: map[uintptr]kept{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
 		limits: c.limits, infiniband: c.infiniband,
 	}
 	f.acknowledged.L = &f.mu

@@ -95,7 +95,7 @@ func allocParentDomain(a ccall.Args) (uintptr, syscall.Errno) {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
 	switch {
-	case attr.PD == nil || attr.CompMask&^(ibv.ParentDomainInitAttrAllocators|ibv.ParentDomainInitAttrPDContext) != 0:
+	case among[domain](c, address(attr.PD)) == nil || attr.TD != nil && among[threadDomain](c, address(attr.TD)) == nil || attr.CompMask&^(ibv.ParentDomainInitAttrAllocators|ibv.ParentDomainInitAttrPDContext) != 0:
 		return null, syscall.EINVAL
 	case attr.CompMask&ibv.ParentDomainInitAttrAllocators != 0:
 		return null, syscall.EOPNOTSUPP // its queues are Go's, and the functions C's

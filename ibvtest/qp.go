@@ -62,6 +62,9 @@ var opCreateQPEx = operation("create_qp_ex", func(a ccall.Args) (uintptr, syscal
 func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 	c.f.mu.Lock()
 	defer c.f.mu.Unlock()
+	if !c.hasAll(attr) {
+		return nil, syscall.EINVAL
+	}
 	if errno := c.dev.refusesQP(attr); errno != 0 {
 		return nil, errno
 	}
@@ -109,6 +112,15 @@ func (c *context) createQP(attr *ibv.QPInitAttrEx) (*queuePair, syscall.Errno) {
 	c.dev.queuePairs[raw.QPNum] = qp
 	c.f.keep(qp)
 	return qp, 0
+}
+
+// hasAll reports whether the context has what attributes name for a queue pair.
+func (c *context) hasAll(attr *ibv.QPInitAttrEx) bool {
+	return (attr.CompMask&ibv.QPInitAttrPD == 0 || among[domain](c, address(attr.PD)) != nil) &&
+		(attr.CompMask&ibv.QPInitAttrXRCD == 0 || among[xrcDomain](c, address(attr.XRCD)) != nil) &&
+		(attr.SRQ == nil || among[sharedQueue](c, address(attr.SRQ)) != nil) &&
+		(attr.SendCQ == nil || among[completionQueue](c, address(attr.SendCQ)) != nil) &&
+		(attr.RecvCQ == nil || among[completionQueue](c, address(attr.RecvCQ)) != nil)
 }
 
 // refusesQP is why the device makes no such queue pair, or 0.
@@ -177,6 +189,7 @@ func (qp *queuePair) end() {
 		qp.target.handles--
 		return
 	}
+	qp.own.ended = true
 	qp.forget()
 	qp.leaveAll()
 	qp.unbindWindows()
@@ -206,7 +219,7 @@ func destroyQP(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EBUSY), 0
 	}
 	qp.end()
-	qp.ctx.forgetEvents(address(&qp.raw), &qp.raw.QPBase.EventsCompleted)
 	qp.ctx.f.drop(qp)
+	qp.ctx.forgetEvents(address(&qp.raw), &qp.raw.QPBase.EventsCompleted)
 	return 0, 0
 }

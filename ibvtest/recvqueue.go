@@ -22,6 +22,7 @@ type recvQueue struct {
 	maxSGE uint32
 	in     *domain
 	shared *sharedQueue // which it is the queue of, or nil
+	ended  bool         // what it is of is closed
 }
 
 // post posts a list. number is the queue pair's, or 0.
@@ -46,6 +47,8 @@ func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result,
 func (q *recvQueue) refuses(d *device, wr *ibv.RecvWR) (Refusal, bool) {
 	p := &d.f.provider
 	switch {
+	case q.ended:
+		return Refusal{Errno: syscall.EINVAL}, true
 	case badEntries(p, wr.NumSGE, wr.SGList, q.maxSGE):
 		return p.TooLong.because(syscall.EINVAL), true
 	case wr.NumSGE == 0 && p.NoEntries != nil:

@@ -49,7 +49,7 @@ func (mr *region) badChange(d *device, flags ibv.ReregMRFlags, pd *domain, start
 	switch {
 	case flags == 0 || flags&^known != 0 || mr.null || mr.dm != nil:
 		return syscall.EINVAL
-	case flags&ibv.ReregMRChangePD != 0 && (pd == nil || pd.ctx != mr.pd.ctx):
+	case flags&ibv.ReregMRChangePD != 0 && among[domain](mr.pd.ctx, address(pd)) == nil:
 		return syscall.EINVAL
 	case mr.windows > 0:
 		return syscall.EBUSY

@@ -82,13 +82,15 @@ func (qp *queuePair) take(wr *ibv.SendWR) {
 func (qp *queuePair) refusesSend(wr *ibv.SendWR) (Refusal, bool) {
 	p := &qp.ctx.f.provider
 	switch {
+	case qp.own.ended:
+		return Refusal{Errno: syscall.EINVAL}, true
 	case qp.now < ibv.QPSRTS:
 		return p.SendEarly.because(syscall.EINVAL), true
 	case badEntries(p, wr.NumSGE, wr.SGList, qp.init.Cap.MaxSendSGE):
 		return p.TooLong.because(syscall.EINVAL), true
 	case !qp.has(wr.Opcode) || qp.badInline(wr):
 		return Refusal{Errno: syscall.EINVAL}, true
-	case qp.raw.QPBase.QPType == ibv.QPTUD && wr.WR.UD().AH == 0:
+	case qp.raw.QPBase.QPType == ibv.QPTUD && among[addressHandle](qp.ctx, uintptr(wr.WR.UD().AH)) == nil:
 		return Refusal{Errno: syscall.EINVAL}, true
 	case qp.sends.full() || p.Depth > 0 && qp.sends.taken >= uint32(p.Depth):
 		return p.Full.because(syscall.ENOMEM), true

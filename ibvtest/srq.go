@@ -94,7 +94,11 @@ func createSRQEx(a ccall.Args) (uintptr, syscall.Errno) {
 	case typ != ibv.SRQTBasic && !(isXRC && c.dev.hasXRC()), mask&^(basic|forXRC) != 0:
 		return null, syscall.EOPNOTSUPP
 	}
-	srq, errno := of[domain](address(attr.PD)).createSRQ(attr.SRQContext, &attr.Attr)
+	pd := among[domain](c, address(attr.PD))
+	if pd == nil || isXRC && (among[xrcDomain](c, address(attr.XRCD)) == nil || among[completionQueue](c, address(attr.CQ)) == nil) {
+		return null, syscall.EINVAL
+	}
+	srq, errno := pd.createSRQ(attr.SRQContext, &attr.Attr)
 	if errno != 0 {
 		return null, errno
 	}
@@ -174,6 +178,7 @@ func (srq *sharedQueue) opened() *context { return srq.ctx }
 
 func (srq *sharedQueue) end() {
 	srq.queue.clear()
+	srq.queue.ended = true
 	if srq.xrcd != nil {
 		srq.xrcd.uses--
 		srq.cq.uses--
@@ -191,7 +196,7 @@ func destroySRQ(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(syscall.EBUSY), 0
 	}
 	srq.end()
-	srq.ctx.forgetEvents(address(&srq.raw), &srq.raw.EventsCompleted)
 	srq.ctx.f.drop(srq)
+	srq.ctx.forgetEvents(address(&srq.raw), &srq.raw.EventsCompleted)
 	return 0, 0
 }

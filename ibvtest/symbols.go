@@ -91,6 +91,9 @@ func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, err
 	} else {
 		errno = d.f.callFails(name)
 	}
+	if errno == 0 {
+		errno = d.closed(a[0])
+	}
 	if errno == 0 && d.gone.Load() && !closes(name) {
 		errno = syscall.EIO
 	}

@@ -93,7 +93,10 @@ func (mw *window) unbind() {
 // bindMW binds a window of type 1, whose key the provider chooses.
 func bindMW(a ccall.Args) (uintptr, syscall.Errno) {
 	qp, mw, bind := of[queuePair](a[0]), of[window](a[1]), of[ibv.MWBind](a[2])
-	if mw.raw.Type != ibv.MWType1 {
+	qp.ctx.f.mu.Lock()
+	known := among[window](qp.ctx, a[1]) != nil
+	qp.ctx.f.mu.Unlock()
+	if !known || mw.raw.Type != ibv.MWType1 {
 		return uintptr(syscall.EINVAL), 0
 	}
 	wr := &ibv.SendWR{WRID: bind.WRID, Opcode: ibv.WRBindMW, SendFlags: bind.SendFlags}
