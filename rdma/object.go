@@ -21,11 +21,12 @@ type Object interface {
 	// whoever closes sees to it that none is under way.
 	Close() error
 	// CloseAll closes the children, theirs before them, and then the object itself: of
-	// one parent's children memory windows, then queue pairs and shared receive queues,
-	// whose work requests name others, and of each the newest first. It tries each once. What cannot be closed stays, with all that it
-	// needs; the error has all reasons, and CloseAll can be tried again. What is closed
-	// already is no error, not even the object itself. Until CloseAll returns, nothing
-	// new can be made from what it has come to; it waits for what is being made.
+	// all these memory windows first, which may be bound to queue pairs, then queue pairs
+	// and shared receive queues, whose work requests name others, and of each the newest
+	// first. It tries each once. What cannot be closed stays, with all that it needs; the
+	// error has all reasons, and CloseAll can be tried again. What is closed already is
+	// no error, not even the object itself. Until CloseAll returns, nothing new can be
+	// made from what it has come to; it waits for what is being made.
 	CloseAll() error
 	// String says what the object is: its kind, its number and its device. It works
 	// after Close, too.

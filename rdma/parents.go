@@ -58,16 +58,40 @@ func (l *life) needs(other *life) bool {
 	return up(l)
 }
 
-// early is the kinds that are closed before others of the same parent, the lowest
-// first: windows, for Soft-RoCE waits 50 s for one that is bound to a queue pair which
-// is closed, and queues, for their work requests name regions and addresses.
+// early is the kinds that are closed before all others that CloseAll comes to, the
+// lowest first, whatever they are made from: windows, for Soft-RoCE waits 50 s for one
+// that is bound to a queue pair which is closed, and queues, for their work requests
+// name regions and addresses.
 var early = map[string]int{"memory window": -2, "queue pair": -1, "shared receive queue": -1}
 
-// closingOrder is the children in the order in which CloseAll closes them.
-func (l *life) closingOrder() []*life {
-	children := l.youngestFirst()
-	slices.SortStableFunc(children, func(a, b *life) int { return cmp.Compare(early[a.kind], early[b.kind]) })
-	return children
+// closingOrder is what CloseAll closes before the object, in that order: of all that
+// needs it what is early, and then the children.
+func (l *life) closingOrder() (order []*life) {
+	for d := range l.descendants() {
+		if early[d.kind] < 0 {
+			order = append(order, d)
+		}
+	}
+	slices.SortFunc(order, func(a, b *life) int {
+		return cmp.Or(cmp.Compare(early[a.kind], early[b.kind]), cmp.Compare(b.number, a.number))
+	})
+	return append(order, l.youngestFirst()...)
+}
+
+// descendants is the children, and theirs.
+func (l *life) descendants() map[*life]struct{} {
+	all := map[*life]struct{}{}
+	var down func(l *life)
+	down = func(l *life) {
+		for child := range l.children {
+			if _, again := all[child]; !again {
+				all[child] = struct{}{}
+				down(child)
+			}
+		}
+	}
+	down(l)
+	return all
 }
 
 func (l *life) youngestFirst() []*life {

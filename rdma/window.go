@@ -39,7 +39,8 @@ type WindowBinding struct {
 
 // AllocWindow makes a memory window, which is bound to nothing. One of ibv.MWType1 is
 // bound by Bind; one of ibv.MWType2 by a work request of an [ibv.Batch], which names
-// Raw. The caller closes it.
+// Raw. The caller closes it, and one of ibv.MWType2 before the queue pair that it is
+// bound to, which Soft-RoCE waits 50 s for otherwise.
 //
 // C: ibv_alloc_mw(3)
 func (pd *PD) AllocWindow(typ ibv.MWType) (*Window, error) {
