@@ -44,9 +44,6 @@ var opPollCQ = ccall.Serve(ccall.Served{
 	Poll: func(cq unsafe.Pointer, n int32, into unsafe.Pointer) (int32, int32) {
 		return ofPointer[completionQueue](cq).poll(n, into)
 	},
-	BindPoll: func(cq unsafe.Pointer) func(int32, unsafe.Pointer) (int32, int32) {
-		return ofPointer[completionQueue](cq).poll
-	},
 })
 
 func createCQ(a ccall.Args) (uintptr, syscall.Errno) {

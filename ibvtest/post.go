@@ -14,10 +14,6 @@ func servePost[T any](name string, post func(object *T, list unsafe.Pointer) (re
 	return ccall.Serve(ccall.Served{
 		Name: name,
 		Post: func(object, list unsafe.Pointer) (int32, int32, uintptr) { return post(ofPointer[T](object), list) },
-		BindPost: func(object unsafe.Pointer) func(unsafe.Pointer) (int32, int32, uintptr) {
-			o := ofPointer[T](object)
-			return func(list unsafe.Pointer) (int32, int32, uintptr) { return post(o, list) }
-		},
 	})
 }
 

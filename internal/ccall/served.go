@@ -26,14 +26,10 @@ type Served struct {
 
 	// Post is as the package's [Post], without the function.
 	Post func(object, list unsafe.Pointer) (result, errno int32, bad uintptr)
-	// BindPost is Post for one object: it may be nil.
-	BindPost func(object unsafe.Pointer) func(list unsafe.Pointer) (result, errno int32, bad uintptr)
 
 	// Poll is the provider operation behind ibv_poll_cq. into may be on the stack of the goroutine, and must not be kept,
 	// nor shown to another one.
 	Poll func(cq unsafe.Pointer, n int32, into unsafe.Pointer) (result, errno int32)
-	// BindPoll is Poll for one queue: it may be nil.
-	BindPoll func(cq unsafe.Pointer) func(n int32, into unsafe.Pointer) (result, errno int32)
 }
 
 // served is the functions by their numbers. Nothing writes it once the program has started.
@@ -149,7 +145,7 @@ func serveCalls() {
 	}
 	Poll = func(fn uintptr, cq, into unsafe.Pointer, n int, failed PollFailed) (int, error) {
 		if s := servedAt(fn); s != nil {
-			return pollServed(func(n int32, into unsafe.Pointer) (int32, int32) { return s.Poll(cq, n, into) }, cq, into, n, failed)
+			return s.poll(cq, into, n, failed)
 		}
 		return realPoll(fn, cq, into, n, failed)
 	}
@@ -161,18 +157,14 @@ func serveBound() {
 	realList, realPoll := BindList, BindPoll
 	BindList = func(fn uintptr, object unsafe.Pointer, refused ListRefused) BoundList {
 		s := servedAt(fn)
-		switch {
-		case s == nil:
+		if s == nil {
 			return realList(fn, object, refused)
-		case s.BindPost == nil:
-			return bindList(fn, object, refused)
 		}
-		post := s.BindPost(object)
 		return func(l *List, _, _ uintptr) (int, error) {
 			if l.Len == 0 {
 				return 0, nil
 			}
-			result, errno, bad := post(l.First)
+			result, errno, bad := s.Post(object, l.First)
 			if result == 0 && bad == 0 {
 				return l.Len, nil
 			}
@@ -181,14 +173,10 @@ func serveBound() {
 	}
 	BindPoll = func(fn uintptr, cq unsafe.Pointer, failed PollFailed) BoundPoll {
 		s := servedAt(fn)
-		switch {
-		case s == nil:
+		if s == nil {
 			return realPoll(fn, cq, failed)
-		case s.BindPoll == nil:
-			return bindPoll(fn, cq, failed)
 		}
-		poll := s.BindPoll(cq)
-		return func(into unsafe.Pointer, n int, _ uintptr) (int, error) { return pollServed(poll, cq, into, n, failed) }
+		return func(into unsafe.Pointer, n int, _ uintptr) (int, error) { return s.poll(cq, into, n, failed) }
 	}
 }
 
@@ -225,13 +213,13 @@ func servePrograms() {
 	}
 }
 
-// pollServed is Poll by a function of Go's.
-func pollServed(poll func(n int32, into unsafe.Pointer) (int32, int32), cq, into unsafe.Pointer, n int, failed PollFailed) (int, error) {
+// poll is the package's [Poll].
+func (s *Served) poll(cq, into unsafe.Pointer, n int, failed PollFailed) (int, error) {
 	if n == 0 {
 		return 0, nil
 	}
 	asked := clampAsked(n)
-	got, errno := poll(asked, into)
+	got, errno := s.Poll(cq, asked, into)
 	if got < 0 || got > asked {
 		return failed(cq, got, errno, asked)
 	}
