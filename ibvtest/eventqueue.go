@@ -16,13 +16,14 @@ type eventQueue[E any] struct {
 	come    sync.Cond     // of the fabric's lock: an event, or the end
 	waiting int           // for that
 	ready   chan struct{} // has a token while there may be events; closed at the end
+	in      bubble        // where that was made
 	over    bool          // there is nothing more to come
 }
 
 // open makes the queue ready.
 func (q *eventQueue[E]) open(f *Fabric) syscall.Errno {
 	q.come.L = &f.mu
-	q.ready = make(chan struct{}, 1)
+	q.ready, q.in = make(chan struct{}, 1), bubbleHere()
 	return q.file.open()
 }
 
@@ -38,7 +39,7 @@ func (q *eventQueue[E]) add(event E) {
 // changed tells of how many there are now.
 func (q *eventQueue[E]) changed() {
 	q.file.show(len(q.events))
-	if len(q.events) > 0 && !q.over {
+	if len(q.events) > 0 && !q.over && q.in.open() {
 		select {
 		case q.ready <- struct{}{}:
 		default: // there is one
@@ -78,6 +79,8 @@ func (q *eventQueue[E]) end() {
 		return
 	}
 	q.over = true
-	close(q.ready)
+	if q.in.open() {
+		close(q.ready)
+	}
 	q.come.Broadcast()
 }

@@ -5,12 +5,15 @@ package ibvtest
 import "time"
 
 // timer is something that the fabric does later.
-type timer struct{ t *time.Timer }
+type timer struct {
+	t  *time.Timer
+	in bubble
+}
 
 // after has something done later, with the lock held, as it is now. It is not if the timer is stopped before, or the
 // fabric closed.
 func (f *Fabric) after(d time.Duration, do func()) *timer {
-	t := &timer{}
+	t := &timer{in: bubbleHere()}
 	f.timers[t] = struct{}{}
 	t.t = time.AfterFunc(d, func() {
 		f.mu.Lock()
@@ -25,9 +28,12 @@ func (f *Fabric) after(d time.Duration, do func()) *timer {
 
 // stop stops a timer, which may be nil.
 func (f *Fabric) stop(t *timer) {
-	if t != nil {
+	if t == nil {
+		return
+	}
+	delete(f.timers, t) // which is enough
+	if t.in.open() {
 		t.t.Stop()
-		delete(f.timers, t)
 	}
 }
 
