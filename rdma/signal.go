@@ -65,24 +65,26 @@ type tokens struct {
 	expire1, close1 sync.Once
 }
 
+// wait looks once more whenever it has taken a token, even if it is to end: there may be
+// an event that nobody else is told of.
 func (t *tokens) wait(try func() bool) error {
-	for {
-		select {
-		case <-t.closed:
-			return os.ErrClosed
-		case <-t.expired:
-			return os.ErrDeadlineExceeded
-		default:
-		}
-		if try() {
-			return nil
-		}
+	select {
+	case <-t.closed:
+		return os.ErrClosed
+	case <-t.expired:
+		return os.ErrDeadlineExceeded
+	default:
+	}
+	for !try() {
 		select {
 		case <-t.come:
 		case <-t.expired:
+			return os.ErrDeadlineExceeded
 		case <-t.closed:
+			return os.ErrClosed
 		}
 	}
+	return nil
 }
 
 func (t *tokens) expire() { t.expire1.Do(func() { close(t.expired) }) }
