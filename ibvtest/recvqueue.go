@@ -29,7 +29,11 @@ type recvQueue struct {
 func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result, errno int32, bad uintptr) {
 	defer d.f.claims.made()
 	// Safe: it is a list of the program's, which lives until the call is over.
+	missing := q.unreadable((*ibv.RecvWR)(list))
 	for wr, i := (*ibv.RecvWR)(list), 0; wr != nil; wr, i = wr.Next, i+1 {
+		if wr == missing {
+			return isNotThere.results(address(wr))
+		}
 		if r := d.f.wrRefused(d, number, true, wr.WRID, i); r != nil {
 			return r.results(address(wr))
 		}

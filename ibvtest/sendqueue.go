@@ -41,7 +41,12 @@ func (qp *queuePair) postSend(list unsafe.Pointer) (result, errno int32, bad uin
 // postSends posts a list and carries it out as far as it goes. The lock is held.
 func (qp *queuePair) postSends(list unsafe.Pointer) (result, errno int32, bad uintptr) {
 	// Safe: it is a list of the program's, which lives until the call is over.
+	missing := qp.unreadable((*ibv.SendWR)(list))
 	for wr, i := (*ibv.SendWR)(list), 0; wr != nil; wr, i = wr.Next, i+1 {
+		if wr == missing {
+			result, errno, bad = isNotThere.results(address(wr))
+			break
+		}
 		if r := qp.ctx.f.wrRefused(qp.ctx.dev, qp.number(), false, wr.WRID, i); r != nil {
 			result, errno, bad = r.results(address(wr))
 			break
