@@ -140,6 +140,12 @@
 // does not wait for posts and polls, which would cost them: the program sees to it
 // that nobody posts to, or polls, what it closes.
 //
+// # Tests
+//
+// Package [github.com/goverbs/goverbs/ibvtest] has devices in the process, which [Open]
+// finds: tests need no hardware with them, and have them fail on purpose. [NoLeaks]
+// finds what a test has not closed.
+//
 // # Package ibv
 //
 // This package stands on [github.com/goverbs/goverbs/ibv], which has C's types,
