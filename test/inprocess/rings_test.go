@@ -167,6 +167,7 @@ func TestSendRingGoesOnAfterAShortPost(t *testing.T) {
 		require.NoError(t, s.out.Post())
 		require.NoError(t, s.out.Post())
 		for s.arrived < s.added {
+			time.Sleep(time.Millisecond) // a message that finds no receive comes again
 			received, err := s.receive()
 			require.NoError(t, err)
 			require.NoError(t, s.in.Release(received...))
