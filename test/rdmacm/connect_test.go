@@ -3,7 +3,9 @@
 package rdmacm_test
 
 import (
+	"cmp"
 	"encoding/binary"
+	"os"
 	"runtime"
 	"syscall"
 	"testing"
@@ -18,8 +20,10 @@ import (
 	"github.com/goverbs/goverbs/test/rdmacm"
 )
 
+// address is that of a device, here the guests' rxe0 and, where uml runs, siw0.
+var address = cmp.Or(os.Getenv("GOVERBS_TEST_ADDRESS"), "10.9.9.1")
+
 const (
-	address = "10.9.9.1" // of the guest's devices
 	service = "7471"
 	nobody  = "7472"
 	// patience is in milliseconds how long an address or a route may take.

@@ -1,7 +1,7 @@
 //go:build softroce
 
-// Package softroce tests vm, the script that runs a command in a guest with a
-// Soft-RoCE device. It boots guests, so it has a build tag of its own:
+// Package softroce tests vm, the script that runs a command in a guest with
+// devices of Soft-RoCE and siw. It boots guests, so it has a build tag of its own:
 //
 //	go test -tags softroce ./test/softroce
 //
@@ -120,11 +120,7 @@ func TestGuest(t *testing.T) {
 	if got.Dir != dir {
 		t.Errorf("working directory: got %q, want %q", got.Dir, dir)
 	}
-	want := []string{"rxe0"}
-	if script() == "uml" {
-		want = append(want, "siw0")
-	}
-	if !slices.Equal(got.Devices, want) {
+	if want := []string{"rxe0", "siw0"}; !slices.Equal(got.Devices, want) {
 		t.Errorf("RDMA devices: got %q, want %q", got.Devices, want)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "written")); !errors.Is(err, os.ErrNotExist) {
