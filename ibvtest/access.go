@@ -32,7 +32,7 @@ func (pd *domain) local(pieces []piece, entries []ibv.SGE, writes bool) ([]piece
 			return pieces, ibv.WCLocProtErr
 		}
 		if mr.null {
-			pieces = append(pieces, nowhere(e.Length, writes))
+			pieces = nowhere(pieces, e.Length)
 			continue
 		}
 		pieces = append(pieces, mr.piece(at, e.Length))
@@ -46,8 +46,16 @@ func (mr *region) piece(at uint64, n uint32) piece {
 	return unsafe.Slice((*byte)(unsafe.Add(mr.memory, at)), n)
 }
 
-// nowhere is memory of a null region: zeros to read, or others to write to.
-func nowhere(n uint32, writes bool) piece { return make(piece, n) }
+// nowhere appends memory of a null region: zeros to read, which may be written to. However much it is, it is the same again
+// and again.
+func nowhere(pieces []piece, n uint32) []piece {
+	const most = 1 << 16
+	zeros := make(piece, min(n, most))
+	for ; n > most; n -= most {
+		pieces = append(pieces, zeros)
+	}
+	return append(pieces, zeros[:n])
+}
 
 // remote is n bytes of memory that a peer of the queue pair names by address and rkey, for what it does, and the region that
 // they are of. For no bytes, address and key are not looked at (IBTA C9-88). If the queue pair does not take such

@@ -3,6 +3,7 @@
 package ibvtest_test
 
 import (
+	"runtime"
 	"slices"
 	"syscall"
 	"testing"
@@ -185,4 +186,27 @@ func TestWindow(t *testing.T) {
 	require.Equal(t, ibv.WCRemAccessErr, write(uint64(mr.Addr)+64, rkey))
 	require.NoError(t, mr.Close())
 	require.NoError(t, mw.Close())
+}
+
+// A null region has as much memory as an entry names, of which none is really there.
+func TestNullRegionTakesNoMemory(t *testing.T) {
+	w := wire(t, newRig(t), ibv.QPTRC, nil)
+	null, err := w.pd.Raw().AllocNullMR()
+	require.NoError(t, err)
+	defer func() { require.NoError(t, null.Close()) }()
+	much := ibv.SGE{Length: 1 << 30, LKey: null.LKey}
+	_, err = w.b.Raw().PostRecv(&ibv.RecvWR{WRID: 1, SGList: &much, NumSGE: 1})
+	require.NoError(t, err)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	_, err = w.a.Raw().PostSend(&ibv.SendWR{Opcode: ibv.WRSend, SGList: &much, NumSGE: 1})
+	require.NoError(t, err)
+	runtime.ReadMemStats(&after)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(1<<27))
+	wcs := make([]ibv.WC, 2)
+	n, err := w.cq.Poll(wcs)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.EqualValues(t, 1<<30, wcs[0].ByteLen)
+	require.Equal(t, ibv.WCSuccess, wcs[0].Status)
 }
