@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/ccall"
 )
 
 // RecvRingOptions are what a receive ring is made with. The zero value is what many
@@ -121,7 +122,7 @@ func newRecvRing(queue recvQueue, pd *PD, cq *CQ, opts RecvRingOptions, has ibv.
 	r.pair.PostFn, r.pair.Object = queue.post()
 	r.pair.PollFn, r.pair.CQ = uintptr(cq.raw.Context.Ops.PollCQ), unsafe.Pointer(cq.raw)
 	r.state = queue.state()
-	if checked {
+	if checked || r.pair.PostFn < ccall.FirstCode { // which a pair cannot call
 		r.state = &slowWay
 	}
 	// All of it is given back, in order.

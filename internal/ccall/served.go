@@ -15,8 +15,8 @@ const FirstCode = 4096
 type Args [15]uintptr
 
 // Served is a function made of Go that stands where a function of C's would: its address is a number below [FirstCode],
-// and the calls of this package, and those of clib, go to it instead of jumping. A test's provider in the process is made
-// of them. The goroutine that calls runs it, as any function of Go's, so it may block.
+// and the calls of this package, but for those of a [Pair], and of clib go to it instead of jumping. A test's provider in
+// the process is made of them. The goroutine that calls runs it, as any function of Go's, so it may block.
 type Served struct {
 	Name string // what C calls it, or would
 
@@ -181,7 +181,7 @@ func serveBound() {
 }
 
 func servePrograms() {
-	realPlay, realPollEx, realCall, realPair := playChosen, pollExChosen, callChosen, pairChosen
+	realPlay, realPollEx, realCall := playChosen, pollExChosen, callChosen
 	playChosen = func(p *Program, first *Step, n int) (int32, int32) {
 		if servedAt(p.Start) != nil {
 			return playPortable(p, first, n)
@@ -202,14 +202,6 @@ func servePrograms() {
 			return word, int32(errno)
 		}
 		return realCall(fn, a, b, c, d, e, f)
-	}
-	pairChosen = func(p *Pair) {
-		if servedAt(p.PostFn) != nil {
-			p.PostResult, p.PostErrno, p.Bad = Post(p.PostFn, p.Object, p.List)
-			p.Got, p.PollErrno = served[p.PollFn].Poll(p.CQ, p.Room, p.Into)
-			return
-		}
-		realPair(p)
 	}
 }
 

@@ -76,11 +76,6 @@ func servedWays(post, poll, other uintptr) []servedWay {
 			"4 of 3", []string{"poll 16 3 17"}},
 		{"BindPoll", func() any { _, err := BindPoll(poll, spot(16), pollFailed)(spot(17), 3, 0); return err },
 			"4 of 3", []string{"poll 16 3 17"}},
-		{"Pair", func() any {
-			p := Pair{PostFn: post, Object: spot(16), List: spot(17), PollFn: poll, CQ: spot(18), Into: spot(19), Room: 3}
-			p.Make()
-			return fmt.Sprint(p.PostResult, p.PostErrno, p.Bad, p.Got)
-		}, "-1 18 77 4", []string{"post 16 17", "poll 18 3 19"}},
 		{"Call", func() any { r, e := Call(other, 1, 2, 3, 4, 5, 6); return fmt.Sprint(int32(r), e) },
 			"-1 18", []string{"other [1 2 3 4 5 6]"}},
 		{"Play", func() any {
