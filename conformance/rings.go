@@ -328,6 +328,9 @@ func ringFails(t *T) {
 		require.NoError(t, err)
 		for _, m := range into[:n] {
 			require.Equal(t, ibv.WCWRFlushErr, m.WC.Status)
+			var failure *ibv.CompletionError
+			require.ErrorAs(t, m.WC.Err(), &failure)
+			require.Equal(t, ibv.CompletionError{WRID: m.WC.WRID, Status: ibv.WCWRFlushErr, VendorErr: m.WC.VendorErr, QPNum: r.b.Number()}, *failure)
 		}
 		got += n
 	}
