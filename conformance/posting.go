@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/rdma"
 )
 
 var posting = []Scenario{
@@ -19,6 +20,7 @@ var posting = []Scenario{
 	{"posting", "sends are refused before RTS", "ibv_post_send(3); IBTA 10.3.1", sendTooEarly},
 	{"posting", "many goroutines post at once", "ibv_post_send(3), ibv_post_recv(3): threads", manyPost},
 	{"posting", "more inline data than there is room for is refused", "ibv_post_send(3), ibv_create_qp(3): max_inline_data", tooMuchInline},
+	{"posting", "a part of a chain, and then all of it", "ibv_post_recv(3), ibv_post_send(3): next", partAndWhole},
 	{"posting", "a chain is the caller's again after its post", "ibv_post_recv(3), ibv_post_send(3)", chainIsFree},
 }
 
@@ -261,4 +263,34 @@ func tooMuchInline(t *T) {
 	a.Send(2, ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(0, 8))
 	require.Equal(t, uint64(2), t.Done(a.SendCQ, 1)[0].WRID)
 	require.EqualValues(t, 8, t.Done(b.RecvCQ, 1)[0].ByteLen)
+}
+
+// What is posted of a chain is cut off from its rest for that time only.
+func partAndWhole(t *T) {
+	a, b := t.Pair(PairOptions{})
+	const n, part, size = 4, 2, 8
+	recvs, sends := t.Recvs(n, 1), t.Sends(n, 1)
+	for i := range n {
+		require.NoError(t, recvs.Set(i, uint64(i), b.Memory.SGE(i*size, size)))
+		require.NoError(t, sends.Set(i, uint64(i), ibv.WRSend, ibv.SendSignaled, a.Memory.SGE(i*size, size)))
+	}
+	for range 2 {
+		accepted, err := b.PostRecvRange(recvs, 0, part)
+		require.NoError(t, err)
+		require.Equal(t, part, accepted)
+		b.Expect(recvs)
+		accepted, err = a.PostSendRange(sends, 0, part)
+		require.NoError(t, err)
+		require.Equal(t, part, accepted)
+		a.Post(sends)
+		for _, cq := range []*rdma.CQ{a.SendCQ, b.RecvCQ} {
+			for i, wc := range t.Done(cq, part+n) {
+				want := i
+				if i >= part {
+					want = i - part
+				}
+				require.EqualValues(t, want, wc.WRID)
+			}
+		}
+	}
 }
