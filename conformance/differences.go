@@ -18,7 +18,8 @@ type Property struct {
 // Difference is where a provider differs from the rest, and why it may.
 type Difference struct {
 	Property *Property
-	// Provider is a provider's name, or iWARP for all whose devices speak it.
+	// Provider is a provider's name, or iWARP for all whose devices speak it, or InfiniBand
+	// for all whose ports are InfiniBand's.
 	Provider string
 	// Before is the release of rdma-core where the difference ended, or 0.
 	Before int
@@ -28,8 +29,11 @@ type Difference struct {
 	Status ibv.WCStatus
 }
 
-// iWARP stands for all providers of iWARP devices.
-const iWARP = "iWARP"
+// What stands for all providers of such devices.
+const (
+	iWARP      = "iWARP"
+	infiniBand = "InfiniBand"
+)
 
 // judged is the providers of which the table knows everything: what they do without,
 // and is not in it, fails.
@@ -47,6 +51,8 @@ var differences = []Difference{
 	{Property: Moves, Provider: iWARP, Reason: "only librdmacm moves an iWARP queue pair to RTS"},
 	{Property: Retries, Provider: iWARP, Reason: "the end of iWARP's TCP connection tells that a peer is gone"},
 	{Property: RemoteErrors, Provider: iWARP, Reason: "iWARP ends the connection on a peer's mistake, without naming the work request"},
+
+	{Property: Ethernet, Provider: infiniBand, Reason: "InfiniBand's addresses are LIDs"},
 
 	{Property: SendKeyStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
 	{Property: RecvBufferStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives with wrong buffers"},
@@ -117,23 +123,32 @@ var differences = []Difference{
 // otherwise, with the reasons.
 func Differences() []Difference { return append([]Difference(nil), differences...) }
 
-// difference is the table's entry for this provider.
-func (p Provider) difference(property *Property) (Difference, bool) {
+// difference is the table's entry for this device.
+func (t *T) difference(property *Property) (Difference, bool) {
 	for _, d := range differences {
-		if d.Property != property || d.Provider != p.Name && !(d.Provider == iWARP && p.IWARP) {
-			continue
-		}
-		if d.Before == 0 || p.Release != 0 && p.Release < d.Before {
+		if d.Property == property && t.is(d.Provider) && (d.Before == 0 || t.provider.Release != 0 && t.provider.Release < d.Before) {
 			return d, true
 		}
 	}
 	return Difference{}, false
 }
 
+// is reports whether what the table says of a provider is said of this device.
+func (t *T) is(provider string) bool {
+	switch provider {
+	case iWARP:
+		return t.provider.IWARP
+	case infiniBand:
+		return t.Port().LinkLayer == ibv.LinkLayerInfiniband
+	default:
+		return t.provider.Name == provider
+	}
+}
+
 // Differs reports whether the provider does it in a way of its own, by the table. The
 // scenario then requires that way, so that a difference that has gone fails.
 func (t *T) Differs(property *Property) bool {
-	d, differs := t.provider.difference(property)
+	d, differs := t.difference(property)
 	if differs {
 		t.Logf("differs: %s", d.Reason)
 	}
@@ -142,7 +157,7 @@ func (t *T) Differs(property *Property) bool {
 
 // Status is want, or what the provider has in its place, by the table.
 func (t *T) Status(property *Property, want ibv.WCStatus) ibv.WCStatus {
-	if d, differs := t.provider.difference(property); differs {
+	if d, differs := t.difference(property); differs {
 		t.Logf("differs: %s", d.Reason)
 		return d.Status
 	}
@@ -154,7 +169,7 @@ func (t *T) Status(property *Property, want ibv.WCStatus) ibv.WCStatus {
 func (t *T) Needs(properties ...*Property) {
 	for _, p := range properties {
 		lacks := p.lacks(t)
-		d, differs := t.provider.difference(p)
+		d, differs := t.difference(p)
 		switch {
 		case differs && lacks == "":
 			t.Errorf("the table of differences says of %v: %s. That is not so any more: %s is there", t.provider, d.Reason, p.Name)

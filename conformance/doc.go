@@ -9,7 +9,7 @@
 //	}
 //	fmt.Print(report)
 //
-// As a test: go test github.com/goverbs/goverbs/conformance -device rxe0. Every scenario
+// As a test: go test github.com/goverbs/goverbs/conformance -v -device rxe0. Every scenario
 // opens the device, works on what it makes itself, with itself as its peer, and leaves
 // nothing behind.
 //

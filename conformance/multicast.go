@@ -13,10 +13,37 @@ import (
 
 var groupAddress = netip.MustParseAddr("239.1.2.3")
 
-// join has the system be a member of the group, which RoCE needs to hear of it.
+// group is a multicast group, as far as the link layer knows it: InfiniBand's has a LID, too, which the subnet manager says.
+type group struct {
+	gid ibv.GID
+	lid uint16
+}
+
+// group is the one that scenarios use.
+func (t *T) group() group {
+	if t.Port().LinkLayer == ibv.LinkLayerInfiniband {
+		return group{ibv.GIDOf(netip.MustParseAddr("ff12::4711")), 0xc123}
+	}
+	return group{gid: ibv.GIDOf(groupAddress)}
+}
+
+func (g group) attach(e *rdma.QP) error { return e.Raw().AttachMcast(g.gid, g.lid) }
+func (g group) detach(e *rdma.QP) error { return e.Raw().DetachMcast(g.gid, g.lid) }
+
+// way is the way to the group.
+func (t *T) way(g group) *rdma.AH {
+	ah, err := t.PD().CreateAH(rdma.AHOptions{GID: g.gid, LID: g.lid, From: t.GID()})
+	require.NoError(t, err)
+	return ah
+}
+
+// join has the system be a member of the group, which RoCE needs to hear of it. InfiniBand's are made by the subnet manager.
 func (t *T) join() {
 	if t.provider.Name == inProcess {
 		return
+	}
+	if t.Port().LinkLayer == ibv.LinkLayerInfiniband {
+		t.NotSupported("the scenario does not ask the subnet manager for a group")
 	}
 	nics, err := net.Interfaces()
 	require.NoError(t, err)
@@ -36,16 +63,16 @@ func (t *T) join() {
 func multicast(t *T) {
 	t.Needs(Multicast)
 	t.join()
-	group := ibv.GIDOf(groupAddress)
+	group := t.group()
 	ends, _ := t.datagrammers(4)
-	ah := t.AH(group)
+	ah := t.way(group)
 	sender, first, second, third := ends[0], ends[1], ends[2], ends[3]
 	Fill(sender.Memory.Bytes(), 1)
 	for _, e := range ends[1:] {
 		e.Buffers(2, udBuffer)
 	}
-	require.NoError(t, first.Raw().AttachMcast(group, 0))
-	require.NoError(t, second.Raw().AttachMcast(group, 0))
+	require.NoError(t, group.attach(first.QP))
+	require.NoError(t, group.attach(second.QP))
 	sender.datagram(ah, anyReceiver, testQKey, 0, 30)
 	for _, e := range []*End{first, second} {
 		wc := t.Poll(e.RecvCQ, 1)[0]
@@ -53,28 +80,28 @@ func multicast(t *T) {
 	}
 	t.Quiet(third.RecvCQ)
 
-	require.NoError(t, first.Raw().DetachMcast(group, 0))
+	require.NoError(t, group.detach(first.QP))
 	sender.datagram(ah, anyReceiver, testQKey, 40, 31)
 	wc := t.Poll(second.RecvCQ, 1)[0]
 	second.requireDatagram(&wc, sender, 40, 31)
 	t.Quiet(first.RecvCQ)
-	require.Error(t, first.Raw().DetachMcast(group, 0), "it is not attached any more")
-	require.NoError(t, second.Raw().DetachMcast(group, 0))
+	require.Error(t, group.detach(first.QP), "it is not attached any more")
+	require.NoError(t, group.detach(second.QP))
 }
 
 func notMulticast(t *T) {
 	t.Needs(Multicast)
 	ends, _ := t.datagrammers(1)
-	require.ErrorIs(t, ends[0].Raw().AttachMcast(t.GID().GID, 0), syscall.EINVAL, "no group")
+	require.ErrorIs(t, ends[0].Raw().AttachMcast(t.GID().GID, t.group().lid), syscall.EINVAL, "no group")
 	connected, _ := t.Unconnected(PairOptions{})
-	require.ErrorIs(t, connected.Raw().AttachMcast(ibv.GIDOf(groupAddress), 0), syscall.EINVAL, "an RC queue pair")
+	require.ErrorIs(t, t.group().attach(connected.QP), syscall.EINVAL, "an RC queue pair")
 }
 
 // attach attaches a queue pair to a group until the scenario ends: before, it cannot be closed.
-func (t *T) attach(qp *rdma.QP, group ibv.GID) error {
-	err := qp.Raw().AttachMcast(group, 0)
+func (t *T) attach(qp *rdma.QP, group group) error {
+	err := group.attach(qp)
 	if err == nil {
-		t.Cleanup(func() { require.NoError(t, qp.Raw().DetachMcast(group, 0)) })
+		t.Cleanup(func() { require.NoError(t, group.detach(qp)) })
 	}
 	return err
 }
@@ -82,24 +109,24 @@ func (t *T) attach(qp *rdma.QP, group ibv.GID) error {
 func busyInGroup(t *T) {
 	t.Needs(Multicast)
 	ends, _ := t.datagrammers(1)
-	e, group := ends[0], ibv.GIDOf(groupAddress)
-	require.NoError(t, e.Raw().AttachMcast(group, 0))
+	e, group := ends[0], t.group()
+	require.NoError(t, group.attach(e.QP))
 	require.ErrorIs(t, e.Close(), syscall.EBUSY)
-	require.NoError(t, e.Raw().DetachMcast(group, 0))
+	require.NoError(t, group.detach(e.QP))
 	require.NoError(t, e.Close())
 }
 
 func attachedTwice(t *T) {
 	t.Needs(Multicast)
 	t.join()
-	group := ibv.GIDOf(groupAddress)
+	group := t.group()
 	ends, _ := t.datagrammers(2)
 	a, b := ends[0], ends[1]
 	b.Buffers(4, udBuffer)
 	require.NoError(t, t.attach(b.QP, group))
-	require.NoError(t, b.Raw().AttachMcast(group, 0))
+	require.NoError(t, group.attach(b.QP))
 	Fill(a.Memory.Bytes(), 1)
-	a.datagram(t.AH(group), anyReceiver, testQKey, 0, 30)
+	a.datagram(t.way(group), anyReceiver, testQKey, 0, 30)
 	wc := t.Poll(b.RecvCQ, 1)[0]
 	b.requireDatagram(&wc, a, 0, 30)
 	t.Quiet(b.RecvCQ)
@@ -110,7 +137,7 @@ func fullGroup(t *T) {
 	most := int(t.Attr().MaxMcastQPAttach)
 	const enough = 200 // where a device takes more, only that it does is seen
 	cq := t.CQ(8, rdma.CQOptions{NoChannel: true})
-	group := ibv.GIDOf(groupAddress)
+	group := t.group()
 	for i := range min(most+1, enough) {
 		qp, err := t.PD().CreateQP(rdma.QPOptions{Type: ibv.QPTUD, SendCQ: cq, RecvCQ: cq, Cap: ibv.QPCap{MaxSendWR: 1, MaxRecvWR: 1}})
 		require.NoError(t, err)

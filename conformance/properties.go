@@ -47,6 +47,13 @@ var (
 		}
 		return t.lacksType(ibv.QPTUD)
 	}}
+	// Ethernet is that addresses stand for Ethernet's.
+	Ethernet = &Property{Name: "addresses of Ethernet", lacks: func(t *T) string {
+		if t.Port().LinkLayer != ibv.LinkLayerEthernet {
+			return "the port's link is not Ethernet"
+		}
+		return ""
+	}}
 	// Moves is that queue pairs are connected by ibv_modify_qp.
 	Moves = &Property{Name: "changes of state to RTR and RTS", lacks: func(t *T) string {
 		if !t.provider.IWARP {
