@@ -1,9 +1,13 @@
 // Package ibvtest has RDMA devices in the process, for tests without hardware.
 //
 //	func TestService(t *testing.T) {
-//		ibvtest.New(t) // rdma.Open("", …) finds it, and so does ibv.Open
+//		f := ibvtest.New(t)
+//		dev, err := rdma.Open(f.Names()[0], rdma.DeviceOptions{}) // as real ones are
 //		…
 //	}
+//
+// Programs that open the first device there is, "", find it, too; in tests that run in
+// parallel that may be another test's.
 //
 // A [Fabric] is some devices that reach each other. They are of the same types as real
 // ones, and met through the same calls: ibv.Open and rdma.Open, queue pairs of RC, UC and

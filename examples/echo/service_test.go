@@ -21,8 +21,8 @@ import (
 // What a client says comes back, and when it ends, so does the service.
 func TestEcho(t *testing.T) {
 	rdma.NoLeaks(t)
-	ibvtest.New(t) // makes a device, which is found as real ones are
-	dev, err := rdma.Open("", rdma.DeviceOptions{})
+	f := ibvtest.New(t) // makes a device, which is found as real ones are
+	dev, err := rdma.Open(f.Names()[0], rdma.DeviceOptions{})
 	require.NoError(t, err)
 	here, there := net.Pipe()
 	served := make(chan error, 1)
