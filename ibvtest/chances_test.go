@@ -4,7 +4,9 @@ package ibvtest_test
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -114,17 +116,58 @@ type told struct {
 func (t *told) Failed() bool                      { return true }
 func (t *told) Cleanup(end func())                { t.end = end }
 func (t *told) Logf(format string, args ...any)   { t.text += fmt.Sprintf(format, args...) }
-func (t *told) Errorf(format string, args ...any) {}
+func (t *told) Errorf(format string, args ...any) { t.Logf(format, args...) }
 
 // A test that fails says the seed, which the environment can have too.
 func TestSeedIsTold(t *testing.T) {
 	t.Setenv("GOVERBS_SEED", "77")
-	failing := &told{T: t}
-	ibvtest.New(failing)
-	failing.end()
-	require.Contains(t, failing.text, "GOVERBS_SEED=77")
-	failing = &told{T: t}
-	ibvtest.New(failing, ibvtest.Seed(78))
-	failing.end()
-	require.Contains(t, failing.text, "ibvtest.Seed(78)")
+	for want, opts := range map[string][]ibvtest.Option{
+		"GOVERBS_SEED=77":  {ibvtest.Loss(0.5)},
+		"ibvtest.Seed(78)": {ibvtest.Loss(0.5), ibvtest.Seed(78)},
+		"":                 {ibvtest.Seed(79)}, // of which nothing is drawn
+	} {
+		failing := &told{T: t}
+		f := ibvtest.New(failing, opts...)
+		r := openRig(t, f, 0)
+		a, b := r.qp(ibv.QPTUC), r.qp(ibv.QPTUC)
+		connect(t, a, b)
+		_, err := a.Raw().PostSend(&ibv.SendWR{})
+		require.NoError(t, err)
+		failing.end()
+		require.Equal(t, want == "", failing.text == "")
+		require.Contains(t, failing.text, want)
+	}
+}
+
+// Options that cannot be fail the test, say why, and change nothing.
+func TestWrongOptions(t *testing.T) {
+	for name, opt := range map[string]ibvtest.Option{
+		"Devices(0)":      ibvtest.Devices(0),
+		"Devices(-1)":     ibvtest.Devices(-1),
+		"Loss(7)":         ibvtest.Loss(7),
+		"Loss(NaN)":       ibvtest.Loss(math.NaN()),
+		"Doubles(-0.5)":   ibvtest.Doubles(-0.5),
+		"Delay(1s, 0s)":   ibvtest.Delay(time.Second, 0),
+		"Delay(-1ns, 1s)": ibvtest.Delay(-1, time.Second),
+	} {
+		failing := &told{T: t}
+		f := ibvtest.New(failing, opt)
+		require.Contains(t, failing.text, "ibvtest: "+name+": ")
+		require.Len(t, f.Names(), 1)
+		failing.end()
+	}
+	for _, p := range []float64{0, 1} {
+		ibvtest.New(t, ibvtest.Loss(p), ibvtest.Doubles(p), ibvtest.Delay(0, 0), ibvtest.Devices(3))
+	}
+}
+
+// What is still open of a fabric when its test is over fails from then on, but for what closes.
+func TestEndOfFabric(t *testing.T) {
+	over := &told{T: t}
+	f := ibvtest.New(over)
+	r := openRig(t, f, 0)
+	over.end()
+	_, err := r.dev.AllocPD()
+	require.ErrorIs(t, err, syscall.EIO)
+	require.NoError(t, r.pd.Close())
 }

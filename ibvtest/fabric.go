@@ -44,6 +44,7 @@ type Fabric struct {
 	// What is by chance, or by a test's hooks. The lock guards it.
 	seed     uint64
 	random   *rand.Rand
+	drawn    bool // whether anything was drawn of it
 	chances  chances
 	provider Provider
 	hooks    hooks
@@ -58,6 +59,7 @@ type Option func(*config)
 
 // config is what the options say.
 type config struct {
+	wrong    []string // what cannot be had, which fails the test
 	devices  int
 	seed     uint64
 	chances  chances
@@ -67,11 +69,28 @@ type config struct {
 	infiniband bool
 }
 
-// Devices has the fabric have so many devices, 1 if it is not told.
-func Devices(n int) Option { return func(c *config) { c.devices = n } }
+// Devices has the fabric have so many devices, 1 if it is not told, and at least that.
+func Devices(n int) Option {
+	return func(c *config) {
+		if n < 1 {
+			c.refuse("Devices(%d): a fabric has one device or more", n)
+			return
+		}
+		c.devices = n
+	}
+}
+
+// refuse keeps what is wrong with an option, which changes nothing then.
+func (c *config) refuse(format string, args ...any) {
+	c.wrong = append(c.wrong, fmt.Sprintf(format, args...))
+}
 
 // New makes a fabric, which ends with the test. Its devices are found by ibv.Open and
-// rdma.Open from then on, in front of the machine's own.
+// rdma.Open from then on, in front of the machine's own. Tests that run in parallel each
+// find the others' too, so they open theirs by its name: see [Fabric.Names]. Once the
+// test is over, nobody finds the devices any more, and what is still open of them has
+// its verbs be syscall.EIO, but for those that close. An option that cannot be, such as
+// Loss(7), fails the test and changes nothing.
 func New(t T, opts ...Option) *Fabric {
 	t.Helper()
 	c := config{devices: 1, seed: defaultSeed(), limits: defaultLimits()}
@@ -79,6 +98,9 @@ func New(t T, opts ...Option) *Fabric {
 		if opt != nil {
 			opt(&c)
 		}
+	}
+	for _, wrong := range c.wrong {
+		t.Errorf("ibvtest: %s", wrong)
 	}
 	f := &Fabric{
 		alive: map[uintptr]kept{}, timers: map[*timer]struct{}{}, seed: c.seed, random: newRandom(c.seed), chances: c.chances, provider: c.provider,
@@ -93,7 +115,7 @@ func New(t T, opts ...Option) *Fabric {
 	return f
 }
 
-// Names is the names of the fabric's devices.
+// Names is the names of the fabric's devices, by which ibv.Open and rdma.Open find them.
 func (f *Fabric) Names() []string {
 	names := make([]string, len(f.devices))
 	for i, d := range f.devices {
@@ -107,6 +129,9 @@ func (f *Fabric) close() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.closed = true
+	for _, d := range f.devices {
+		d.gone.Store(true)
+	}
 	f.stopTimers()
 	f.endEvents()
 }

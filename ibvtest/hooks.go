@@ -92,7 +92,8 @@ type PostedWR struct {
 }
 
 // Refuse has the post end here: those before it are posted, it and those behind it are
-// not.
+// not. A Refusal with Zero and a BadWR other than BadWRRefused is a device that loses
+// them: 0 is success, so the post tells nobody.
 func (p *PostedWR) Refuse(r Refusal) { p.refusal = &r }
 
 // OnPost has the fabric tell a hook of each work request: see [Fabric.OnCall].
@@ -203,6 +204,7 @@ func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, byt
 	if to != nil {
 		m.To = to.name
 	}
+	f.drawn = f.drawn || f.chances != (chances{})
 	f.chances.draw(f.random, &m)
 	tell(f, &f.hooks.messages, &m)
 	return m

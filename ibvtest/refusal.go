@@ -27,7 +27,7 @@ const (
 	PositiveErrno ResultKind = iota // the errno value, as the man page has it
 	NegativeErrno                   // its negative, as the kernel has it: siw, qedr, erdma, cxgb4, rxe before 40
 	MinusOne                        // -1, and the reason is in errno: mthca
-	Zero                            // 0, though bad_wr points to a work request: siw's sends
+	Zero                            // 0, though bad_wr points to a work request: siw's sends. With another BadWR, nobody can tell it from success.
 )
 
 // String is the name of the constant.
