@@ -83,18 +83,45 @@ func table(t *testing.T, page, name string, rows [][]string) {
 			b.WriteString("|" + strings.Repeat("---|", len(row)) + "\n")
 		}
 	}
+	made(t, page, name, b.String())
+}
+
+// The functions that hooks are told of are those of the package.
+func TestFunctions(t *testing.T) {
+	var b strings.Builder
+	width := 0
+	for i, name := range ibvtest.Functions() {
+		word := "`" + name + "`"
+		switch {
+		case i == 0:
+		case width+2+len(word) > 116:
+			b.WriteString(",\n")
+			width = 0
+		default:
+			b.WriteString(", ")
+			width += 2
+		}
+		b.WriteString(word)
+		width += len(word)
+	}
+	made(t, "ibvtest.md", "functions", b.String()+"\n")
+}
+
+// made holds a page to a text, which stands in it between comments that name it.
+func made(t *testing.T, page, name, content string) {
+	t.Helper()
 	text := []byte(read(t, page))
 	between := regexp.MustCompile(`(?s)(<!-- made from code: ` + name + ` -->\n\n).*?(\n<!-- end -->)`)
 	require.True(t, between.Match(text), "%s has no place for %s", page, name)
 	want := between.ReplaceAllFunc(text, func(all []byte) []byte {
 		parts := between.FindSubmatch(all)
-		return slices.Concat(parts[1], []byte(b.String()), parts[2])
+		return slices.Concat(parts[1], []byte(content), parts[2])
 	})
 	if *write {
 		require.NoError(t, os.WriteFile(page, want, 0o644))
 		return
 	}
-	require.True(t, bytes.Equal(want, text), "the table in %s is not what the code says: go test ./docs -write", page)
+	require.True(t, bytes.Equal(want, text), "%s in %s is not what the code says: go test ./docs -write", name, page)
 }
 
 // The page about ibvtest has all that a test can say to it.

@@ -24,7 +24,7 @@ func (qp *queuePair) beginDatagram(w *sendWork) {
 	if there != nil {
 		to = there.dev
 	}
-	m := qp.ctx.f.underWay(qp.ctx.dev, to, qp.number(), w.wr.WR.UD().RemoteQPN, true, int(n))
+	m := qp.ctx.f.underWay(qp.ctx.dev, to, qp.number(), w.wr.WR.UD().RemoteQPN, w.wr.Opcode, true, int(n))
 	if m.delay > 0 {
 		lost, doubled := m.lost, m.doubled
 		qp.wait(m.delay, func() { qp.sendLate(uint32(n), lost, doubled) })

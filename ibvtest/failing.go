@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// failing is what a function returns that fails: most the errno value, those that return an object NULL, and some -1, with
+// failing is what a function returns, by the man page's name, that fails: most the errno value, those that return an object NULL, and some -1, with
 // the reason in errno, or its negative.
 func failing(name string, reason syscall.Errno) (result uintptr, errno syscall.Errno) {
 	name = strings.TrimPrefix(name, "ibv_")
@@ -20,7 +20,7 @@ func failing(name string, reason syscall.Errno) (result uintptr, errno syscall.E
 	case "get_async_event", "get_cq_event", "get_pkey_index", "init_ah_from_wc", "query_gid", "query_pkey", "rereg_mr",
 		"dm_export_dmabuf_fd", "export_buf_dmabuf_fd":
 		return failed, reason
-	case "_ibv_query_gid_table":
+	case "query_gid_table":
 		return minus(reason), 0
 	}
 	return uintptr(reason), 0

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/goverbs/goverbs/ibv"
 )
 
 // hooks are what tests have put in the way of the fabric's calls.
@@ -54,8 +56,10 @@ func tell[E any](f *Fabric, l *hookList[func(*E)], event *E) {
 
 // Call is a control verb that a program calls, before the device carries it out.
 type Call struct {
-	// Function is C's name for it, such as ibv_create_qp, or that of the provider's
-	// operation, such as alloc_parent_domain.
+	// Device is the name of the device.
+	Device string
+	// Function is the name that its man page has, such as ibv_reg_mr or
+	// ibv_query_port. [Functions] are all there are.
 	Function string
 	// Nth counts the calls of this function on the fabric from 1.
 	Nth int
@@ -82,6 +86,8 @@ type PostedWR struct {
 	QPNum  uint32
 	// Receive tells a receive from a send.
 	Receive bool
+	// Opcode is what a send does; it is 0 of a receive.
+	Opcode ibv.WROpcode
 	// WRID is its number, and Index its place in the list, from 0.
 	WRID  uint64
 	Index int
@@ -127,6 +133,8 @@ type Message struct {
 	SrcQP, DestQP uint32
 	// Datagram tells UD from connections.
 	Datagram bool
+	// Opcode is what it does.
+	Opcode ibv.WROpcode
 	// Bytes is its length.
 	Bytes int
 	// Nth counts the messages on the fabric from 1, those too that are sent again.
@@ -153,7 +161,7 @@ func (f *Fabric) OnMessage(hook func(*Message)) (remove func()) {
 }
 
 // callFails asks whether a control verb is to fail. The lock is not held.
-func (f *Fabric) callFails(function string) syscall.Errno {
+func (f *Fabric) callFails(d *device, function string) syscall.Errno {
 	f.mu.Lock()
 	defer f.mu.Unlock() // also where a hook ends the test
 	if len(f.hooks.calls.all) == 0 {
@@ -163,14 +171,14 @@ func (f *Fabric) callFails(function string) syscall.Errno {
 		f.hooks.callCounts = map[string]int{}
 	}
 	f.hooks.callCounts[function]++
-	c := Call{Function: function, Nth: f.hooks.callCounts[function]}
+	c := Call{Device: d.name, Function: function, Nth: f.hooks.callCounts[function]}
 	tell(f, &f.hooks.calls, &c)
 	return c.errno
 }
 
 // wrRefused asks whether a work request is to be refused, and how. It is cheap where
 // there are no hooks. The lock is held.
-func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, index int) *Refusal {
+func (f *Fabric) wrRefused(d *device, qpNum uint32, opcode ibv.WROpcode, receive bool, id uint64, index int) *Refusal {
 	if d.gone.Load() {
 		return &Refusal{Errno: syscall.EIO}
 	}
@@ -178,7 +186,7 @@ func (f *Fabric) wrRefused(d *device, qpNum uint32, receive bool, id uint64, ind
 		return nil
 	}
 	f.hooks.wrs++
-	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, WRID: id, Index: index, Nth: f.hooks.wrs}
+	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, Opcode: opcode, WRID: id, Index: index, Nth: f.hooks.wrs}
 	tell(f, &f.hooks.posts, &p)
 	return p.refusal
 }
@@ -195,12 +203,12 @@ func (f *Fabric) pollReturns(d *device, room int) (result int, told bool) {
 }
 
 // underWay asks what becomes of a message. The lock is held.
-func (f *Fabric) underWay(from, to *device, src, dest uint32, datagram bool, bytes int) Message {
+func (f *Fabric) underWay(from, to *device, src, dest uint32, opcode ibv.WROpcode, datagram bool, bytes int) Message {
 	f.hooks.sent++
 	if len(f.hooks.messages.all) == 0 && f.chances == (chances{}) {
 		return Message{}
 	}
-	m := Message{From: from.name, SrcQP: src, DestQP: dest, Datagram: datagram, Bytes: bytes, Nth: f.hooks.sent}
+	m := Message{From: from.name, SrcQP: src, DestQP: dest, Datagram: datagram, Opcode: opcode, Bytes: bytes, Nth: f.hooks.sent}
 	if to != nil {
 		m.To = to.name
 	}

@@ -34,7 +34,7 @@ func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result,
 		if wr == missing {
 			return isNotThere.results(address(wr))
 		}
-		if r := d.f.wrRefused(d, number, true, wr.WRID, i); r != nil {
+		if r := d.f.wrRefused(d, number, 0, true, wr.WRID, i); r != nil {
 			return r.results(address(wr))
 		}
 		if r, refused := q.refuses(d, wr); refused {

@@ -38,10 +38,10 @@ func init() {
 			fn = unsupported[function]
 		}
 		if fn == nil {
-			result, errno := failing(function, syscall.ENOSYS)
+			result, errno := failing(manPage(function), syscall.ENOSYS)
 			return result, errno, true
 		}
-		result, errno := d.call(function, fn, a)
+		result, errno := d.call(called(function, a), fn, a)
 		return result, errno, true
 	}
 }
@@ -79,17 +79,19 @@ func deviceOf(object uintptr) *device {
 
 // operation serves an operation of a provider's whose first argument is an object of ours.
 func operation(name string, fn symbol) uintptr {
+	function := manPage(name)
+	operationNames = append(operationNames, function)
 	return ccall.Serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
-		return deviceOf(a[0]).call(name, fn, a)
+		return deviceOf(a[0]).call(function, fn, a)
 	}})
 }
 
-// call carries out a control verb, unless it is to fail.
+// call carries out a control verb, by the man page's name, unless it is to fail.
 func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, errno syscall.Errno) {
 	if d.f.hooking.here() {
 		errno = syscall.EDEADLK
 	} else {
-		errno = d.f.callFails(name)
+		errno = d.f.callFails(d, name)
 	}
 	if errno == 0 {
 		errno = d.closed(a[0])

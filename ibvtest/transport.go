@@ -47,7 +47,7 @@ func (qp *queuePair) begin() {
 		qp.finish(ibv.WCSuccess, 0)
 		return
 	}
-	m := qp.ctx.f.underWay(qp.ctx.dev, qp.toward(), qp.number(), qp.attr.DestQPNum, false, int(n))
+	m := qp.ctx.f.underWay(qp.ctx.dev, qp.toward(), qp.number(), qp.attr.DestQPNum, w.wr.Opcode, false, int(n))
 	if m.delay > 0 {
 		lost := m.lost // a closure that had m would have it on the heap each time
 		qp.wait(m.delay, func() { qp.arriveLate(n, lost) })

@@ -63,7 +63,7 @@ func makeAll(t *testing.T, f *ibvtest.Fabric, youngerQueues bool) (m made) {
 // Whatever CloseAll begins with, it closes windows before the queue pairs that they may be bound to, and these before what
 // their work requests name.
 func TestCloseAllFrom(t *testing.T) {
-	const window, queuePair, srq, region = "dealloc_mw", "ibv_destroy_qp", "ibv_destroy_srq", "ibv_dereg_mr"
+	const window, queuePair, srq, region = "ibv_dealloc_mw", "ibv_destroy_qp", "ibv_destroy_srq", "ibv_dereg_mr"
 	all := []string{window, window, queuePair, queuePair, srq, region}
 	for what, from := range map[string]struct {
 		of     func(m made) rdma.Object
