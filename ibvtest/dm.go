@@ -43,11 +43,14 @@ var (
 	})
 	// Its first argument is not the object.
 	opMemcpyFromDM = ccall.Serve(ccall.Served{Name: "memcpy_from_dm", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
-		return deviceOf(a[1]).call("memcpy_from_dm", func(ccall.Args) (uintptr, syscall.Errno) {
+		return deviceOf(a[1]).call(copiesFromDM, func(ccall.Args) (uintptr, syscall.Errno) {
 			return of[deviceMemory](a[1]).copies(uint64(a[2]), a[0], uint64(a[3]), false)
 		}, ccall.Args{a[1]})
 	}})
 )
+
+// copiesFromDM is the man page's name of the function whose first argument is not the object.
+const copiesFromDM = "ibv_memcpy_from_dm"
 
 func allocDM(a ccall.Args) (uintptr, syscall.Errno) {
 	c, attr := contextAt(a[0]), of[ibv.AllocDMAttr](a[1])

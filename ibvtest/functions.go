@@ -19,7 +19,7 @@ func Functions() []string {
 			}
 		}
 	}
-	names = append(names, operationNames...)
+	names = append(append(names, operationNames...), copiesFromDM)
 	slices.Sort(names)
 	return slices.Compact(names)
 }

@@ -23,6 +23,8 @@ func TestFunctionsAreTheManPages(t *testing.T) {
 	require.NoError(t, err)
 	pd, err := ctx.AllocPD()
 	require.NoError(t, err)
+	dm, err := ctx.AllocDM(&ibv.AllocDMAttr{Length: 64})
+	require.NoError(t, err)
 	cq, err := ctx.CreateCQ(4)
 	require.NoError(t, err)
 	memory, err := ibv.AllocBuffer(4096)
@@ -43,6 +45,7 @@ func TestFunctionsAreTheManPages(t *testing.T) {
 		"ibv_reg_mr":             func() error { return second(pd.RegMR(memory, ibv.AccessLocalWrite)) },
 		"ibv_reg_mr_iova":        func() error { return second(pd.RegMRIOVA(memory, 1<<40, ibv.AccessLocalWrite)) },
 		"ibv_alloc_mw":           func() error { return second(pd.AllocMW(ibv.MWType1)) },
+		"ibv_memcpy_from_dm":     func() error { return second(dm.ReadAt(memory[:8], 0)) },
 		"ibv_req_notify_cq":      func() error { return cq.ReqNotify(false) },
 		"ibv_create_qp_ex": func() error {
 			return second(ctx.CreateQPEx(&ibv.QPInitAttrEx{
