@@ -34,6 +34,18 @@ func among[T any](c *context, at uintptr) *T {
 	return object
 }
 
+// contextOfObject is the context that an object is of or is, or nil of a device.
+func (d *device) contextOfObject(object uintptr) *context {
+	switch first := *clib.At[uintptr](object); first { // safe: see deviceOf
+	case mark:
+		return nil
+	case address(&d.raw):
+		return contextAt(object)
+	default:
+		return contextAt(first)
+	}
+}
+
 // closed is the reason why nothing can be done with an object, if a program has closed it, or what it was made from.
 func (d *device) closed(object uintptr) syscall.Errno {
 	switch *clib.At[uintptr](object) { // safe: see deviceOf

@@ -42,7 +42,9 @@ func (qp *queuePair) event(kind ibv.EventType) { qp.ctx.event(kind, address(&qp.
 // event tells all contexts of an asynchronous event of a port, or, with 0, of the device.
 func (d *device) event(kind ibv.EventType, port uint8) {
 	for _, c := range d.contexts {
-		c.event(kind, uintptr(port))
+		if !c.died.Load() {
+			c.event(kind, uintptr(port))
+		}
 	}
 }
 

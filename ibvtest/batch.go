@@ -102,7 +102,7 @@ func (qp *queuePair) completeBatch() syscall.Errno {
 	for i := range b.wrs {
 		wr := &b.wrs[i].wr
 		wr.SGList, wr.NumSGE = unsafe.SliceData(b.wrs[i].entries), int32(len(b.wrs[i].entries))
-		if r := qp.ctx.f.wrRefused(qp.ctx.dev, qp.number(), wr.Opcode, false, wr.WRID, i); r != nil {
+		if r := qp.ctx.f.wrRefused(qp.ctx, qp.number(), wr.Opcode, false, wr.WRID, i); r != nil {
 			return r.reason()
 		}
 		if r, refused := qp.refusesSend(wr); refused {

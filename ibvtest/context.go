@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"reflect"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"unsafe"
 
@@ -19,7 +20,11 @@ type context struct {
 	f     *Fabric
 	dev   *device
 	async asyncEvents
+	died  atomic.Bool // its program has: see Device.Crash
 }
+
+// gone reports whether nothing can be done any more but to close.
+func (c *context) gone() bool { return c.died.Load() || c.dev.gone.Load() }
 
 // equip are what gives contexts their operations. Each file adds its own in func init. What nobody gives them they lack, and
 // package ibv says so then.

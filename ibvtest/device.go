@@ -20,7 +20,7 @@ type device struct {
 	number int            // in the process
 	attr   ibv.DeviceAttr // which nobody changes once the device is there
 	ports  []*port
-	gone   atomic.Bool // unplugged, or its programs have died
+	gone   atomic.Bool // unplugged, or its test is over
 
 	// The fabric's lock guards these.
 	contexts           []*context // in the order in which they were opened

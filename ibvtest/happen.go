@@ -25,29 +25,38 @@ func (d *Device) Name() string { return d.d.name }
 // removed: their queue pairs fail and are flushed, ibv.EventDeviceFatal tells them, and
 // all verbs are syscall.EIO from then on, but for those that close. Nobody finds the
 // device any more, and peers hear nothing of it.
-func (d *Device) Unplug() { d.leave(true) }
-
-// Crash ends what programs have on the device as the end of their process does: without
-// a word to anybody. Its verbs are syscall.EIO from then on, but for those that close.
-// It is for a peer that dies: senders to it find out by retrying.
-func (d *Device) Crash() { d.leave(false) }
-
-func (d *Device) leave(tell bool) {
+func (d *Device) Unplug() {
 	defer d.d.f.lock()()
 	if d.d.gone.Swap(true) {
 		return
 	}
 	d.d.f.soon(func() {
 		for _, number := range slices.Sorted(maps.Keys(d.d.queuePairs)) {
-			qp := d.d.queuePairs[number]
-			if tell {
-				qp.enter(ibv.QPSErr)
-			} else {
-				qp.forget()
-			}
+			d.d.queuePairs[number].enter(ibv.QPSErr)
 		}
-		if tell {
-			d.d.event(ibv.EventDeviceFatal, 0)
+		d.d.event(ibv.EventDeviceFatal, 0)
+	})
+}
+
+// Crash ends what programs have on the device, as the end of their process does: without
+// a word to anybody. Senders to it find out by retrying. The verbs of all that was open
+// are syscall.EIO from then on, but for those that close. The device stays, so whoever
+// opens it next is the process that was started again. Only the device's part ends:
+// the goroutines of the program that has died go on, with these errors, and so does
+// what else they have, such as the byte stream of rdma's QP.Connect.
+func (d *Device) Crash() {
+	defer d.d.f.lock()()
+	died := slices.Clone(d.d.contexts)
+	for _, c := range died {
+		c.died.Store(true)
+	}
+	d.d.f.soon(func() {
+		for number, qp := range d.d.queuePairs {
+			if slices.Contains(died, qp.ctx) {
+				qp.forget()
+				qp.leaveAll()
+				delete(d.d.queuePairs, number)
+			}
 		}
 	})
 }

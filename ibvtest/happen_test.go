@@ -81,6 +81,49 @@ func TestCrash(t *testing.T) {
 	require.Zero(t, n)
 }
 
+// A process that has died is started again on its device, and connects to the one that went on.
+func TestRestartAfterCrash(t *testing.T) {
+	f := ibvtest.New(t, ibvtest.Devices(2), ibvtest.Limits(func(l *ibv.DeviceAttr) { l.MaxQP = 2 }))
+	here, died := openRig(t, f, 0), openRig(t, f, 1)
+	old := died.qp(ibv.QPTRC)
+	connect(t, here.qp(ibv.QPTRC), old)
+	_, err := old.Raw().PostRecv(&ibv.RecvWR{})
+	require.NoError(t, err)
+	f.Device(1).Crash()
+	again := openRig(t, f, 1)
+	f.Device(1).Crash()
+	_, err = again.dev.AllocPD()
+	require.ErrorIs(t, err, syscall.EIO)
+
+	again = openRig(t, f, 1)
+	a, b := here.qp(ibv.QPTRC), again.qp(ibv.QPTRC)
+	again.qp(ibv.QPTRC) // the device has room for it, because those that died are gone
+	connect(t, a, b)
+	_, err = b.Raw().PostRecv(&ibv.RecvWR{WRID: 7})
+	require.NoError(t, err)
+	_, err = a.Raw().PostSend(&ibv.SendWR{Opcode: ibv.WRSend})
+	require.NoError(t, err)
+	wcs := make([]ibv.WC, 2)
+	n, err := again.cq.Poll(wcs)
+	require.NoError(t, err)
+	require.Equal(t, 1, n)
+	require.EqualValues(t, 7, wcs[0].WRID)
+
+	for _, fails := range []func() error{
+		func() error { return second(died.dev.AllocPD()) },
+		func() error { return second(died.dev.Raw().QueryPort(1)) },
+		func() error { return second(old.State()) },
+		func() error { return second(old.Raw().PostRecv(&ibv.RecvWR{})) },
+		func() error { return second(old.Raw().PostSend(&ibv.SendWR{})) },
+	} {
+		require.ErrorIs(t, fails(), syscall.EIO)
+	}
+	require.NoError(t, f.Device(1).SetPort(1, false))
+	require.Equal(t, []ibv.EventType{ibv.EventPortErr}, events(t, again.dev, 1))
+	require.NoError(t, old.Close())
+	require.NoError(t, died.dev.CloseAll())
+}
+
 // A port that is down takes no messages and sends none, and says so.
 func TestSetPort(t *testing.T) {
 	r := newRig(t)

@@ -178,15 +178,15 @@ func (f *Fabric) callFails(d *device, function string) syscall.Errno {
 
 // wrRefused asks whether a work request is to be refused, and how. It is cheap where
 // there are no hooks. The lock is held.
-func (f *Fabric) wrRefused(d *device, qpNum uint32, opcode ibv.WROpcode, receive bool, id uint64, index int) *Refusal {
-	if d.gone.Load() {
+func (f *Fabric) wrRefused(c *context, qpNum uint32, opcode ibv.WROpcode, receive bool, id uint64, index int) *Refusal {
+	if c.gone() {
 		return &Refusal{Errno: syscall.EIO}
 	}
 	if len(f.hooks.posts.all) == 0 {
 		return nil
 	}
 	f.hooks.wrs++
-	p := PostedWR{Device: d.name, QPNum: qpNum, Receive: receive, Opcode: opcode, WRID: id, Index: index, Nth: f.hooks.wrs}
+	p := PostedWR{Device: c.dev.name, QPNum: qpNum, Receive: receive, Opcode: opcode, WRID: id, Index: index, Nth: f.hooks.wrs}
 	tell(f, &f.hooks.posts, &p)
 	return p.refusal
 }

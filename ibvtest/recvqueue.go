@@ -26,7 +26,8 @@ type recvQueue struct {
 }
 
 // post posts a list. number is the queue pair's, or 0.
-func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+func (q *recvQueue) post(c *context, number uint32, list unsafe.Pointer) (result, errno int32, bad uintptr) {
+	d := c.dev
 	defer d.f.claims.made()
 	// Safe: it is a list of the program's, which lives until the call is over.
 	missing := q.unreadable((*ibv.RecvWR)(list))
@@ -34,7 +35,7 @@ func (q *recvQueue) post(d *device, number uint32, list unsafe.Pointer) (result,
 		if wr == missing {
 			return isNotThere.results(address(wr))
 		}
-		if r := d.f.wrRefused(d, number, 0, true, wr.WRID, i); r != nil {
+		if r := d.f.wrRefused(c, number, 0, true, wr.WRID, i); r != nil {
 			return r.results(address(wr))
 		}
 		if r, refused := q.refuses(d, wr); refused {
@@ -90,7 +91,7 @@ func (qp *queuePair) postRecv(list unsafe.Pointer) (result, errno int32, bad uin
 	if r, refused := qp.refusesReceives(); refused && list != nil {
 		return r.results(uintptr(list))
 	}
-	result, errno, bad = qp.receives.post(qp.ctx.dev, qp.number(), list)
+	result, errno, bad = qp.receives.post(qp.ctx, qp.number(), list)
 	if qp.now == ibv.QPSErr && !f.provider.Stays {
 		qp.flushReceives()
 	}

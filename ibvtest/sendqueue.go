@@ -47,7 +47,7 @@ func (qp *queuePair) postSends(list unsafe.Pointer) (result, errno int32, bad ui
 			result, errno, bad = isNotThere.results(address(wr))
 			break
 		}
-		if r := qp.ctx.f.wrRefused(qp.ctx.dev, qp.number(), wr.Opcode, false, wr.WRID, i); r != nil {
+		if r := qp.ctx.f.wrRefused(qp.ctx, qp.number(), wr.Opcode, false, wr.WRID, i); r != nil {
 			result, errno, bad = r.results(address(wr))
 			break
 		}

@@ -171,7 +171,7 @@ func (srq *sharedQueue) post(list unsafe.Pointer) (result, errno int32, bad uint
 	}
 	srq.ctx.f.mu.Lock()
 	defer srq.ctx.f.mu.Unlock()
-	return srq.queue.post(srq.ctx.dev, 0, list)
+	return srq.queue.post(srq.ctx, 0, list)
 }
 
 func (srq *sharedQueue) opened() *context { return srq.ctx }

@@ -96,8 +96,10 @@ func (d *device) call(name string, fn symbol, a ccall.Args) (result uintptr, err
 	if errno == 0 {
 		errno = d.closed(a[0])
 	}
-	if errno == 0 && d.gone.Load() && !closes(name) {
-		errno = syscall.EIO
+	if errno == 0 && !closes(name) {
+		if c := d.contextOfObject(a[0]); d.gone.Load() || c != nil && c.gone() {
+			errno = syscall.EIO
+		}
 	}
 	if errno != 0 && !cannotFail(name) {
 		return failing(name, errno)
