@@ -23,8 +23,9 @@ func (d *Device) Name() string { return d.d.name }
 
 // Unplug takes the device away from the programs that have it open, as when a driver is
 // removed: their queue pairs fail and are flushed, ibv.EventDeviceFatal tells them, and
-// all verbs are syscall.EIO from then on, but for those that close. Nobody finds the
-// device any more, and peers hear nothing of it.
+// all verbs are syscall.EIO from then on, but for those that close. Receives of a shared
+// queue are not flushed: who already waits for one hears of it by the event alone.
+// Nobody finds the device any more, and peers hear nothing of it.
 func (d *Device) Unplug() {
 	defer d.d.f.lock()()
 	if d.d.gone.Swap(true) {

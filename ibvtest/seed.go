@@ -12,8 +12,8 @@ import (
 // which says its seed if anything was drawn. All that the fabric decides by chance is
 // drawn from it, such as delays and lost datagrams, so a program that makes the same
 // calls in the same order meets the same faults. Several goroutines rarely do: what
-// they post is drawn for in the order in which it comes. Without it, GOVERBS_SEED in the environment is the seed, and
-// without that a number that is new each time.
+// they post is drawn for in the order in which it comes. Without it, GOVERBS_SEED in the
+// environment is the seed, and without that a number that is new each time.
 func Seed(seed uint64) Option { return func(c *config) { c.seed = seed } }
 
 // seedVariable is what the environment may have the seed in.
