@@ -50,6 +50,7 @@ func (buf *Buf) Close() error {
 func (pd *PD) RegBufMR(buf *Buf, memory []byte, access AccessFlags) (*MR, error) {
 	act := pd.Context.action(fmt.Sprintf("register %d bytes of a buffer (%v)", len(memory), access), map[syscall.Errno]string{
 		syscall.EINVAL: "the memory is not within the buffer, or the buffer is of another protection domain",
+		syscall.ENOMEM: hintLocksMemory,
 	})
 	if buf == nil || len(memory) == 0 {
 		return nil, act.invalid("the buffer or its memory is missing")

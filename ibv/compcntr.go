@@ -31,7 +31,7 @@ func (ctx *Context) CreateCompCntr(attr CompCntrInitAttr) (*CompCntr, error) {
 	c := new(CompCntrInitAttr)
 	*c = attr
 	cntr, err := cCreateCompCntr(ctx, c)
-	return cntr, ctx.action("create completion counter", sizeHints).from(err)
+	return cntr, ctx.action("create completion counter", numberHints).from(err)
 }
 
 // Close destroys the counter. The queue pairs that it is attached to must be closed

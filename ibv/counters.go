@@ -15,7 +15,7 @@ import (
 //
 // C: ibv_create_counters(3)
 func (ctx *Context) CreateCounters(attr CountersInitAttr) (*Counters, error) {
-	act := ctx.action("create counters", sizeHints)
+	act := ctx.action("create counters", numberHints)
 	fn := VerbsContextCreateCountersFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCounters)))
 	c := new(CountersInitAttr)
 	*c = attr

@@ -56,6 +56,7 @@ func (ctx *Context) CreateCQWithChannel(entries int, cqContext uintptr, channel 
 func (cq *CQ) Resize(entries int) error {
 	act := cq.Context.action("resize completion queue", map[syscall.Errno]string{
 		syscall.EINVAL: "it is outside the device's limits, or there are more completions in the queue",
+		syscall.ENOMEM: hintLocksMemory,
 	})
 	if entries <= 0 || entries > math.MaxInt32 {
 		return act.invalid("it cannot have %d entries", entries)

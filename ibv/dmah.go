@@ -8,7 +8,7 @@ package ibv
 //
 // C: ibv_alloc_dmah(3)
 func (ctx *Context) AllocDMAH(attr *DMAHInitAttr) (*DMAH, error) {
-	act := ctx.action("allocate DMA handle", sizeHints)
+	act := ctx.action("allocate DMA handle", numberHints)
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}

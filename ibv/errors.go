@@ -67,7 +67,7 @@ func (a action) failed(errno syscall.Errno) error {
 	if hint == "" {
 		hint = commonHints[errno]
 	}
-	if hint == "" && errno == syscall.ENOMEM {
+	if hint == hintLocksMemory {
 		hint = memoryHint()
 	}
 	return &Error{Op: a.op, On: a.on, Errno: errno, Hint: hint}
@@ -115,16 +115,28 @@ var commonHints = map[syscall.Errno]string{
 	syscall.ENODEV:     "the device is gone",
 	syscall.EIO:        "the device is gone or has failed",
 	syscall.EAGAIN:     hintLater,
+	syscall.ENOMEM:     "the machine or the device has not enough memory for it: close objects",
 }
+
+// hintLocksMemory is of verbs that lock memory: memoryHint takes its place, which
+// tells the limit that there is then.
+const hintLocksMemory = "it locks memory"
 
 // memoryHints are for verbs that register memory.
 var memoryHints = map[syscall.Errno]string{
 	syscall.EFAULT: "the memory is not mapped, or not writable though the access flags ask for it",
 	syscall.EINVAL: "if the flags ask for remote write or remote atomic access, they have to ask for local write access too; or the device has no more regions: see QueryDevice",
+	syscall.ENOMEM: hintLocksMemory,
 }
 
-// sizeHints are for verbs that make an object with capacities.
+// sizeHints are for verbs that make an object with capacities, whose memory is locked.
 var sizeHints = map[syscall.Errno]string{
+	syscall.EINVAL: numberHints[syscall.EINVAL],
+	syscall.ENOMEM: hintLocksMemory,
+}
+
+// numberHints are for verbs that make an object of which a device has so many.
+var numberHints = map[syscall.Errno]string{
 	syscall.EINVAL: "an attribute is outside the device's limits, or the device has no more of them: see QueryDevice",
 }
 

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// memoryHint says what to do where there is not enough memory: most verbs lock
+// memoryHint says what to do where there is not enough memory for a verb that locks
 // some, within a limit of the process.
 func memoryHint() string {
 	const less = "ask for less, or close objects: QueryDevice has the device's limits"

@@ -19,9 +19,14 @@ func TestMemoryHint(t *testing.T) {
 	limit := before
 	limit.Cur = 64 << 10
 	require.NoError(t, unix.Setrlimit(unix.RLIMIT_MEMLOCK, &limit))
-	for _, hints := range []map[syscall.Errno]string{nil, memoryHints, sizeHints} {
+	for _, hints := range []map[syscall.Errno]string{memoryHints, sizeHints} {
 		err := action{op: "do this", hints: hints}.failed(syscall.ENOMEM)
 		require.ErrorContains(t, err, "the limit of locked memory, which is 64 KiB (ulimit -l)")
+	}
+	for _, hints := range []map[syscall.Errno]string{nil, closeHints, numberHints} {
+		err := action{op: "do this", hints: hints}.failed(syscall.ENOMEM)
+		require.ErrorContains(t, err, "not enough memory")
+		require.NotContains(t, err.Error(), "ulimit -l", "nothing is locked")
 	}
 	if before.Max == unix.RLIM_INFINITY {
 		limit.Cur = unix.RLIM_INFINITY

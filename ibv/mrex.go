@@ -17,6 +17,7 @@ import (
 func (pd *PD) RegMREx(attr *MRInitAttr) (*MR, error) {
 	act := pd.Context.action("register memory", map[syscall.Errno]string{
 		syscall.EFAULT: memoryHints[syscall.EFAULT],
+		syscall.ENOMEM: hintLocksMemory,
 		syscall.EINVAL: memoryHints[syscall.EINVAL] + "; CompMask has to name an address, or a file with its offset and an IOVA, or a buffer",
 	})
 	if attr == nil {

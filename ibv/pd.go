@@ -7,7 +7,7 @@ package ibv
 // C: ibv_alloc_pd(3)
 func (ctx *Context) AllocPD() (*PD, error) {
 	pd, err := cAllocPD(ctx)
-	return pd, ctx.action("allocate protection domain", sizeHints).from(err)
+	return pd, ctx.action("allocate protection domain", numberHints).from(err)
 }
 
 // Close frees the protection domain, or parent domain. Everything made in it must

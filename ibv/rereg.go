@@ -40,7 +40,7 @@ var fates = map[ReregMRErrCode]string{
 //
 // C: ibv_rereg_mr(3); the reason is in errno there, and the result says what has become of the region
 func (mr *MR) Rereg(flags ReregMRFlags, pd *PD, buf []byte, access AccessFlags) error {
-	act := mr.Context.action(fmt.Sprintf("change memory region (%v)", flags), nil)
+	act := mr.Context.action(fmt.Sprintf("change memory region (%v)", flags), map[syscall.Errno]string{syscall.ENOMEM: hintLocksMemory})
 	switch {
 	case flags&ReregMRChangeTranslation == 0 && buf != nil:
 		return inputError(act, "there is memory, and ReregMRChangeTranslation is not among the flags")

@@ -44,6 +44,7 @@ func (srq *SRQ) Modify(attr SRQAttr, mask SRQAttrMask) error {
 	*c = attr
 	act := srq.Context.action("modify shared receive queue", map[syscall.Errno]string{
 		syscall.EINVAL: "the limit is above the queue's size, the size is below what is outstanding, or the device cannot resize",
+		syscall.ENOMEM: hintLocksMemory,
 	})
 	return act.from(cModifySRQ(srq, c, mask))
 }
