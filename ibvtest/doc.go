@@ -9,8 +9,9 @@
 // Programs that open the first device there is, "", find it, too; in tests that run in
 // parallel that may be another test's.
 //
-// A [Fabric] is some devices that reach each other. They are of the same types as real
-// ones, and met through the same calls: ibv.Open and rdma.Open, queue pairs of RC, UC and
+// A [Fabric] is some devices that reach each other, until its test ends: what is still
+// open of them fails with syscall.EIO then, and can be closed. They are of the same types
+// as real ones, and met through the same calls: ibv.Open and rdma.Open, queue pairs of RC, UC and
 // UD, shared receive queues, completion queues with channels to wait on, memory regions
 // and windows, RDMA, atomics, multicast, asynchronous events. They do what the
 // specification says: keys, bounds and access are checked, queues are full, receives are
@@ -56,9 +57,9 @@
 // [Fabric.OnCall], [Fabric.OnPost], [Fabric.OnPoll] and [Fabric.OnMessage] have hooks see
 // what programs do, and have it fail, in each of the ways that real providers have:
 // [As] has devices behave as those of a known provider do. [Delay], [Loss] and [Doubles]
-// are by chance, drawn from a [Seed] that a failed test says. [Device] and
-// [Fabric.FailQP] have devices be unplugged, processes die, ports go down and queue pairs
-// fail.
+// are by chance, drawn from a [Seed] that a failed test says if anything was drawn.
+// [Device] and [Fabric.FailQP] have devices be unplugged, processes die, ports go down and
+// queue pairs fail. [Functions] are the control verbs that hooks see.
 //
 // What tests of this package have in common with hardware is proved by package
 // conformance: its scenarios run on these devices, on Soft-RoCE, on siw, and on any other.
