@@ -74,6 +74,22 @@ func TestHooksHaveThingsHappen(t *testing.T) {
 			assert.Equal(t, ibv.WCWRFlushErr, wcs[0].Status)
 		})
 	}
+	t.Run("crash", func(t *testing.T) {
+		r := newRig(t)
+		a, b := r.qp(ibv.QPTRC), r.qp(ibv.QPTRC)
+		connect(t, a, b)
+		r.f.OnMessage(func(*ibvtest.Message) { r.f.Device(0).Crash() })
+		_, err := a.Raw().PostSend(&ibv.SendWR{Opcode: ibv.WRSend, SendFlags: ibv.SendSignaled})
+		require.NoError(t, err)
+		n, err := r.cq.Poll(make([]ibv.WC, 2))
+		require.NoError(t, err)
+		assert.Zero(t, n)
+		_, err = b.Raw().PostRecv(&ibv.RecvWR{})
+		assert.ErrorIs(t, err, syscall.EIO)
+		again, err := ibv.Open(r.f.Device(0).Name())
+		require.NoError(t, err)
+		require.NoError(t, again.Close())
+	})
 	t.Run("port", func(t *testing.T) {
 		r := newRig(t)
 		remove := r.f.OnCall(func(*ibvtest.Call) { assert.NoError(t, r.f.Device(0).SetPort(1, false)) })

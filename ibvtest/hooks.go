@@ -67,8 +67,9 @@ type Call struct {
 	errno syscall.Errno
 }
 
-// Fail has the call fail with a reason, as C has it fail: nothing is done. The
-// Refusal of a post is more than that: see [Fabric.OnPost].
+// Fail has the call fail with a reason, as C has it fail: nothing is done. What C gives no
+// way to fail, such as ibv_ack_cq_events, goes on. The Refusal of a post is more than
+// that: see [Fabric.OnPost].
 func (c *Call) Fail(errno syscall.Errno) { c.errno = errno }
 
 // OnCall has the fabric tell a hook of each control verb, of all its devices. remove
