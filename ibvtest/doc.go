@@ -58,8 +58,8 @@
 // what programs do, and have it fail, in each of the ways that real providers have:
 // [As] has devices behave as those of a known provider do. [Delay], [Loss] and [Doubles]
 // are by chance, drawn from a [Seed] that a failed test says if anything was drawn.
-// [Device] and [Fabric.FailQP] have devices be unplugged, processes die, ports go down and
-// queue pairs fail. [Functions] are the control verbs that hooks see.
+// [Device], [Fabric.FailQP] and [Fabric.OverrunCQ] have devices be unplugged, processes
+// die, ports go down and queues fail. [Functions] are the control verbs that hooks see.
 //
 // What tests of this package have in common with hardware is proved by package
 // conformance: its scenarios run on these devices, on Soft-RoCE, on siw, and on any other.

@@ -101,6 +101,27 @@ func (f *Fabric) FailQP(qp *ibv.QP) error {
 	return nil
 }
 
+// OverrunCQ has a completion queue overrun, as if one completion more had come than it has
+// room for: ibv.EventCQErr tells of it, no more completions come, polls fail once those
+// that are there are taken, and its queue pairs go to ERR, each with ibv.EventQPFatal.
+// The error is syscall.EINVAL if the queue is not of the fabric's, or closed.
+func (f *Fabric) OverrunCQ(cq *ibv.CQ) error {
+	if cq == nil {
+		return fmt.Errorf("ibvtest: overrun completion queue: there is none: %w", syscall.EINVAL)
+	}
+	defer f.lock()()
+	own, _ := f.alive[address(cq)].object.(*completionQueue)
+	if own == nil {
+		return fmt.Errorf("ibvtest: overrun completion queue: it is none of the fabric's: %w", syscall.EINVAL)
+	}
+	f.soon(func() {
+		if !own.dead {
+			own.overrun()
+		}
+	})
+	return nil
+}
+
 // has reports whether a context is of a device of the fabric's.
 func (f *Fabric) has(ctx *ibv.Context) bool {
 	d := deviceOf(address(ctx))

@@ -176,3 +176,33 @@ func TestFailQP(t *testing.T) {
 	require.Equal(t, ibv.QPSErr, state)
 	require.ErrorIs(t, ibvtest.New(t).FailQP(qp.Raw()), syscall.EINVAL)
 }
+
+// A completion queue that overruns takes its queue pairs along, and says so; what it has can be polled.
+func TestOverrunCQ(t *testing.T) {
+	r := newRig(t)
+	qp := r.qp(ibv.QPTRC)
+	chain, err := ibv.NewRecvChain(2, 0)
+	require.NoError(t, err)
+	_, err = qp.PostRecv(chain)
+	require.NoError(t, err)
+	require.NoError(t, qp.ToErr())
+	require.NoError(t, r.f.OverrunCQ(r.cq.Raw()))
+	require.NoError(t, r.f.OverrunCQ(r.cq.Raw()))
+	require.Equal(t, []ibv.EventType{ibv.EventCQErr}, events(t, r.dev, 1), "the queue pair was in ERR")
+	wcs := make([]ibv.WC, 4)
+	n, err := r.cq.Poll(wcs)
+	require.NoError(t, err)
+	require.Equal(t, 2, n)
+	_, err = r.cq.Poll(wcs)
+	require.ErrorIs(t, err, syscall.EIO)
+	require.ErrorIs(t, r.f.OverrunCQ(nil), syscall.EINVAL)
+	require.ErrorIs(t, ibvtest.New(t).OverrunCQ(r.cq.Raw()), syscall.EINVAL)
+
+	other := newRig(t)
+	connected := other.qp(ibv.QPTRC)
+	require.NoError(t, other.f.OverrunCQ(other.cq.Raw()))
+	require.Equal(t, []ibv.EventType{ibv.EventCQErr, ibv.EventQPFatal}, events(t, other.dev, 2))
+	state, err := connected.State()
+	require.NoError(t, err)
+	require.Equal(t, ibv.QPSErr, state)
+}
