@@ -34,7 +34,7 @@ func makeAll(t *testing.T, f *ibvtest.Fabric, youngerQueues bool) (m made) {
 	makeQueue := func() {
 		m.channel, err = m.dev.CreateChannel()
 		require.NoError(t, err)
-		m.cq, err = m.dev.CreateCQ(64, rdma.CQOptions{Channel: m.channel})
+		m.cq, err = m.dev.CreateCQ(1024, rdma.CQOptions{Channel: m.channel})
 		require.NoError(t, err)
 	}
 	if !youngerQueues {
