@@ -78,7 +78,11 @@ func TestOpen(t *testing.T) {
 	require.Equal(t, deviceName, ctx.Device.String())
 	list, err := ibv.Devices()
 	require.NoError(t, err)
-	require.Equal(t, deviceName, list.All()[len(list.All())-1].String(), "the guest makes it last")
+	var names []string
+	for _, d := range list.All() {
+		names = append(names, d.String())
+	}
+	require.Contains(t, names, deviceName)
 	require.NoError(t, list.Close())
 	require.NoError(t, list.Close())
 }
