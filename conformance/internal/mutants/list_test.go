@@ -54,3 +54,13 @@ func TestTry(t *testing.T) {
 	require.ErrorContains(t, try(file, "a * b", "a - b").err, "0 times")
 	require.ErrorIs(t, try("no such file", "", "").err, os.ErrNotExist)
 }
+
+// The page has each of them, with the test that noticed it: make mutants writes it.
+func TestPage(t *testing.T) {
+	page, err := os.ReadFile(root + "docs/mutants.md")
+	require.NoError(t, err)
+	for _, m := range mutants {
+		require.Contains(t, string(page), "| "+m.name+" | ["+m.file+"]")
+	}
+	require.Equal(t, len(mutants), strings.Count(string(page), "](../"))
+}
