@@ -76,6 +76,16 @@ type owned interface {
 	end() // takes it off the device; the lock is held
 }
 
+// closeUnused ends an object that a program closes, unless others use it: EBUSY then. The lock is held.
+func closeUnused(object owned, uses int) syscall.Errno {
+	if uses > 0 {
+		return syscall.EBUSY
+	}
+	object.end()
+	object.opened().f.drop(object)
+	return 0
+}
+
 // closeDevice ends what the program has left open too, the latest first, as the kernel does when the file of a context is
 // closed.
 func closeDevice(a ccall.Args) (uintptr, syscall.Errno) {

@@ -80,11 +80,9 @@ func destroyCQ(a ccall.Args) (uintptr, syscall.Errno) {
 	f := cq.ctx.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if cq.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
+	if errno := closeUnused(cq, cq.uses); errno != 0 { // before the wait, so that it is closed once
+		return uintptr(errno), 0
 	}
-	cq.end()
-	f.drop(cq) // before the wait, so that it is closed once
 	for cq.raw.CompEventsCompleted != cq.told && !f.closed {
 		f.acknowledged.Wait()
 	}

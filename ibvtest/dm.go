@@ -80,12 +80,7 @@ func freeDM(a ccall.Args) (uintptr, syscall.Errno) {
 	f := dm.ctx.f
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if dm.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
-	}
-	dm.end()
-	f.drop(dm)
-	return 0, 0
+	return uintptr(closeUnused(dm, dm.uses)), 0
 }
 
 func (dm *deviceMemory) opened() *context { return dm.ctx }

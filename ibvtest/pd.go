@@ -82,12 +82,7 @@ func deallocPD(a ccall.Args) (uintptr, syscall.Errno) {
 	pd := of[domain](a[0])
 	pd.ctx.f.mu.Lock()
 	defer pd.ctx.f.mu.Unlock()
-	if pd.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
-	}
-	pd.end()
-	pd.ctx.f.drop(pd)
-	return 0, 0
+	return uintptr(closeUnused(pd, pd.uses)), 0
 }
 
 func allocParentDomain(a ccall.Args) (uintptr, syscall.Errno) {
@@ -129,9 +124,5 @@ func deallocTD(a ccall.Args) (uintptr, syscall.Errno) {
 	td := of[threadDomain](a[0])
 	td.ctx.f.mu.Lock()
 	defer td.ctx.f.mu.Unlock()
-	if td.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
-	}
-	td.ctx.f.drop(td)
-	return 0, 0
+	return uintptr(closeUnused(td, td.uses)), 0
 }

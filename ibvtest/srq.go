@@ -192,11 +192,9 @@ func destroySRQ(a ccall.Args) (uintptr, syscall.Errno) {
 	srq := of[sharedQueue](a[0])
 	srq.ctx.f.mu.Lock()
 	defer srq.ctx.f.mu.Unlock()
-	if srq.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
+	if errno := closeUnused(srq, srq.uses); errno != 0 {
+		return uintptr(errno), 0
 	}
-	srq.end()
-	srq.ctx.f.drop(srq)
 	srq.ctx.forgetEvents(address(&srq.raw), &srq.raw.EventsCompleted)
 	return 0, 0
 }

@@ -59,11 +59,7 @@ func closeXRCD(a ccall.Args) (uintptr, syscall.Errno) {
 	x := of[xrcDomain](a[0])
 	x.ctx.f.mu.Lock()
 	defer x.ctx.f.mu.Unlock()
-	if x.uses > 0 {
-		return uintptr(syscall.EBUSY), 0
-	}
-	x.ctx.f.drop(x)
-	return 0, 0
+	return uintptr(closeUnused(x, x.uses)), 0
 }
 
 // openQP gives another handle of a receiving end of XRC.
