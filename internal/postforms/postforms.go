@@ -2,6 +2,7 @@
 package postforms
 
 import (
+	"iter"
 	"testing"
 	"unsafe"
 
@@ -150,29 +151,7 @@ func recvList(t testing.TB, n int, object any, post func(*ibv.RecvWR) (*ibv.Recv
 			wrs[i].Next = &wrs[i+1]
 		}
 	}
-	head := &wrs[0]
-	return Posted{object, addressOf(head), func() (int, error) {
-		bad, err := post(head)
-		for i := range wrs {
-			if &wrs[i] == bad {
-				return i, err
-			}
-		}
-		if bad != nil {
-			t.Error("the work request returned is not in the list")
-		}
-		if err == nil {
-			return n, nil
-		}
-		return -1, err
-	}, func() {
-		i := 0
-		for wr := range head.All() {
-			require.Same(t, &wrs[i], wr)
-			i++
-		}
-		require.Equal(t, n, i)
-	}}
+	return listPosted(t, wrs, object, post, wrs[0].All())
 }
 
 func sendList(t testing.TB, n int, object any, post func(*ibv.SendWR) (*ibv.SendWR, error)) Posted {
@@ -183,9 +162,13 @@ func sendList(t testing.TB, n int, object any, post func(*ibv.SendWR) (*ibv.Send
 			wrs[i].Next = &wrs[i+1]
 		}
 	}
-	head := &wrs[0]
-	return Posted{object, addressOf(head), func() (int, error) {
-		bad, err := post(head)
+	return listPosted(t, wrs, object, post, wrs[0].All())
+}
+
+// listPosted is a list whose work requests follow each other, as all has them.
+func listPosted[WR any](t testing.TB, wrs []WR, object any, post func(*WR) (*WR, error), all iter.Seq[*WR]) Posted {
+	return Posted{object, addressOf(&wrs[0]), func() (int, error) {
+		bad, err := post(&wrs[0])
 		for i := range wrs {
 			if &wrs[i] == bad {
 				return i, err
@@ -195,16 +178,16 @@ func sendList(t testing.TB, n int, object any, post func(*ibv.SendWR) (*ibv.Send
 			t.Error("the work request returned is not in the list")
 		}
 		if err == nil {
-			return n, nil
+			return len(wrs), nil
 		}
 		return -1, err
 	}, func() {
 		i := 0
-		for wr := range head.All() {
+		for wr := range all {
 			require.Same(t, &wrs[i], wr)
 			i++
 		}
-		require.Equal(t, n, i)
+		require.Len(t, wrs, i)
 	}}
 }
 
