@@ -66,6 +66,16 @@ func (r *rig) qpOn(cq *rdma.CQ, typ ibv.QPType, room ibv.QPCap) *rdma.QP {
 	return qp
 }
 
+// expectTwo posts two receives for empty messages.
+func expectTwo(t *testing.T, qp *rdma.QP) *ibv.RecvChain {
+	t.Helper()
+	chain, err := ibv.NewRecvChain(2, 0)
+	require.NoError(t, err)
+	_, err = qp.PostRecv(chain)
+	require.NoError(t, err)
+	return chain
+}
+
 // connect connects two queue pairs with each other.
 func connect(t *testing.T, a, b *rdma.QP) {
 	t.Helper()

@@ -85,6 +85,21 @@ func newStream(t *testing.T) *stream {
 	return s
 }
 
+// newGivenBack is a stream whose buffers were all filled and given back, and are not posted again.
+func newGivenBack(t *testing.T) *stream {
+	t.Helper()
+	s := newStream(t)
+	s.add(depth)
+	require.NoError(t, s.out.Post())
+	received, err := s.receive()
+	require.NoError(t, err)
+	require.Len(t, received, depth)
+	_, err = s.out.Poll()
+	require.NoError(t, err)
+	require.NoError(t, s.in.Release(received...))
+	return s
+}
+
 // add adds the next messages to the ring, as far as there is room.
 func (s *stream) add(n int) {
 	s.t.Helper()
@@ -217,15 +232,7 @@ func TestSendRingPostsNothingTwice(t *testing.T) {
 // A post of buffers that is cut short goes on with the next one, and polls hand out meanwhile.
 func TestRecvRingGoesOnAfterAShortPost(t *testing.T) {
 	each(t, told, func(t *testing.T, r ibvtest.Refusal, index int) {
-		s := newStream(t)
-		s.add(depth)
-		require.NoError(t, s.out.Post())
-		received, err := s.receive()
-		require.NoError(t, err)
-		require.Len(t, received, depth)
-		_, err = s.out.Poll()
-		require.NoError(t, err)
-		require.NoError(t, s.in.Release(received...))
+		s := newGivenBack(t)
 		s.refuse = at(index, true, r)
 		require.ErrorIs(t, s.in.Flush(), syscall.ENOMEM)
 		require.EqualValues(t, depth+index, s.in.Posted())
@@ -233,7 +240,7 @@ func TestRecvRingGoesOnAfterAShortPost(t *testing.T) {
 		s.add(index)
 		require.NoError(t, s.out.Post())
 		s.refuse = at(0, true, r)
-		received, err = s.receive()
+		received, err := s.receive()
 		require.ErrorIs(t, err, syscall.ENOMEM)
 		require.Len(t, received, index)
 		require.NoError(t, s.in.Release(received...))
@@ -253,19 +260,11 @@ func TestRecvRingGoesOnAfterAShortPost(t *testing.T) {
 // Where it is not known how many buffers were taken, none is posted twice.
 func TestRecvRingPostsNothingTwice(t *testing.T) {
 	each(t, untold, func(t *testing.T, r ibvtest.Refusal, index int) {
-		s := newStream(t)
-		s.add(depth)
-		require.NoError(t, s.out.Post())
-		received, err := s.receive()
-		require.NoError(t, err)
-		require.Len(t, received, depth)
-		_, err = s.out.Poll()
-		require.NoError(t, err)
-		require.NoError(t, s.in.Release(received...))
+		s := newGivenBack(t)
 		s.once, s.refuse = true, at(index, true, r)
 		require.ErrorIs(t, s.in.Flush(), ibv.ErrAcceptedUnknown)
 		require.NoError(t, s.in.Flush())
-		received, err = s.receive()
+		received, err := s.receive()
 		require.NoError(t, err)
 		require.Empty(t, received)
 
