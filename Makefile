@@ -36,7 +36,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo bench mutants test prepare lint check test-host test-cross test-vm test-uml clean
+.PHONY: help deps generate demo bench mutants systems test prepare lint check test-host test-cross test-vm test-uml clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -143,6 +143,15 @@ test-host: ## tests that need no device, in every build mode and with each Go
 	@cd bench && go vet ./... && go test ./...
 	$(step) "faults on purpose, a sample"
 	@go run ./conformance/internal/mutants -sample 6
+
+# Which of its parts to run, and what it is given: see docs/systems.md.
+PARTS ?=
+LIBRARIES ?=
+HEADERS ?=
+systems: ## see with which releases, systems and kernels it works; write docs/systems.md
+	@test/deps
+	@test/deps build uml
+	@go run ./test/systems -parts '$(PARTS)' -libraries '$(LIBRARIES)' -headers '$(HEADERS)'
 
 mutants: ## break ibvtest and the binding on purpose, in each way, and see that tests notice; write docs/mutants.md
 	@go run ./conformance/internal/mutants -page docs/mutants.md

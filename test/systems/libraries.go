@@ -1,0 +1,63 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// runLibraries runs the device tests with each library that is given, its providers beside it.
+func runLibraries(s *session) error {
+	if len(s.libraries) == 0 {
+		return nil // it is the caller who has them
+	}
+	for _, p := range s.libraries {
+		env, err := libraryEnv(p.path)
+		if err != nil {
+			return err
+		}
+		for _, cgo := range s.cgo() {
+			r := record{Release: p.release, CLibrary: "glibc"}
+			if err := s.deviceTests(r, build{arch: "amd64", cgo: cgo}, place{guest: "uml", env: env}); err != nil {
+				return fmt.Errorf("release %s, CGO_ENABLED=%s: %w", p.release, cgo, err)
+			}
+		}
+	}
+	return nil
+}
+
+// cgo is the values of CGO_ENABLED to try.
+func (s *session) cgo() []string {
+	if s.brief {
+		return []string{"0"}
+	}
+	return []string{"0", "1"}
+}
+
+var providerFile = regexp.MustCompile(`^(.*)-rdmav\d+\.so$`)
+
+// libraryEnv is the environment in which a library is used, with the providers in the folders that distributions have
+// them in beside it. Those that a library finds by itself, as one does that stays where it was built for, are the same.
+func libraryEnv(library string) ([]string, error) {
+	env := []string{"GOVERBS_LIBIBVERBS=" + library}
+	var drivers []string
+	for _, folder := range []string{"libibverbs", "."} {
+		files, err := filepath.Glob(filepath.Join(filepath.Dir(library), folder, "lib*-rdmav*.so"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			// libibverbs adds the ending itself: it is the version of its interface with providers.
+			if m := providerFile.FindStringSubmatch(file); m != nil && !slices.Contains(drivers, m[1]) {
+				drivers = append(drivers, m[1])
+			}
+		}
+	}
+	if len(drivers) > 0 {
+		all := strings.Join(drivers, ":")
+		env = append(env, "RDMAV_DRIVERS="+all, "IBV_DRIVERS="+all)
+	}
+	return env, nil
+}

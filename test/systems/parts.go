@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A part runs things of one kind, and tells its session what it saw. Its error is what kept it from running; a test that
+// failed is a record.
+type part struct {
+	name, about string
+	run         func(*session) error
+	// table: it has a table of its own on the page. What others saw is in the table of systems.
+	table bool
+}
+
+var parts = []part{
+	{"own", "this machine's own headers and libibverbs", runOwn, false},
+	{"headers", "headers that are given, beside the C compilers here", runHeaders, false},
+	{"libraries", "libraries that are given", runLibraries, false},
+	{"page", "nothing: the page is written from what was seen before", func(*session) error { return nil }, false},
+}
+
+func aboutParts() string {
+	var b strings.Builder
+	for _, p := range parts {
+		fmt.Fprintf(&b, "  %-12s %s\n", p.name, p.about)
+	}
+	return b.String()
+}
