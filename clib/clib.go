@@ -76,3 +76,14 @@ func (l *Library) Load() error {
 	_, err := dl.LoadNamed(l.Soname)
 	return err
 }
+
+// File is the path of the file that the library was loaded from, with all links followed: of libraries that are divided by
+// releases, its name often tells the release. A package manager may have replaced the file since. Where the system does
+// not tell, it is the name that the library was loaded by. The library is loaded for it: the error is [Library.Load]'s.
+func (l *Library) File() (string, error) {
+	library, err := dl.LoadNamed(l.Soname)
+	if err != nil {
+		return "", err
+	}
+	return library.File(), nil
+}

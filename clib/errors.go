@@ -34,7 +34,7 @@ func (e *Error) Unwrap() error { return known(e.Errno) }
 // errors.ErrUnsupported.
 type MissingError struct {
 	Function string // in C
-	Library  string // by the name that it was loaded by
+	Library  string // the file that it was loaded from: see [Library.File]
 	Since    string // the release of rdma-core that brought the function, or ""
 }
 

@@ -35,7 +35,7 @@ func (f *Function) find() (uintptr, error) {
 	if err != nil {
 		return 0, err
 	}
-	missing := &MissingError{Function: f.Name, Library: library.Name(), Since: f.Since}
+	missing := &MissingError{Function: f.Name, Library: library.File(), Since: f.Since}
 	if f.address.Load() == absent {
 		return 0, missing
 	}

@@ -32,7 +32,7 @@ func Devices() (*DeviceList, error) {
 	count := new(int32)
 	array, err := cGetDeviceList(count)
 	if errors.Is(err, clib.ErrNoFunction) {
-		return nil, fmt.Errorf("ibv: list RDMA devices: %w: what was loaded is another library, see GOVERBS_LIBIBVERBS: %w", ErrNoLibrary, err)
+		return nil, another(act.op, err)
 	}
 	if err != nil {
 		if f := exhausted(); f != nil {

@@ -46,6 +46,7 @@ const (
 type Library struct {
 	name    string
 	handle  uintptr
+	file    func() string
 	symbols sync.Map // string -> uintptr
 }
 
@@ -125,7 +126,7 @@ func Open(name string) (*Library, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load %s: %w", name, err)
 	}
-	return &Library{name: name, handle: handle}, nil
+	return newLibrary(name, handle), nil
 }
 
 // Name returns the name the library was loaded by.

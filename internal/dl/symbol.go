@@ -16,7 +16,7 @@ func (l *Library) Symbol(name string) (uintptr, error) {
 	}
 	address, err := findSymbol(l.handle, name)
 	if err != nil {
-		return 0, fmt.Errorf("%w: %s in %s: %w", ErrNoSymbol, name, l.name, err)
+		return 0, fmt.Errorf("%w: %s in %s: %w", ErrNoSymbol, name, l.File(), err)
 	}
 	l.symbols.Store(name, address)
 	return address, nil
