@@ -15,16 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // A device that is there, and cannot be had: the error says why.
 func TestOpenWhatCannotBeHad(t *testing.T) {
 	node := nodeOf(t, deviceName)
-	providers, err := filepath.Glob("/usr/lib*/*/libibverbs")
+	providers, err := guest.Providers()
 	require.NoError(t, err)
-	if own := ownFolder("libibverbs"); own != "" {
-		providers = []string{own}
-	}
 	require.NotEmpty(t, providers)
 	const eachNode = "for n in /sys/class/infiniband_verbs/uverbs*; "
 	const asNobody = "exec setpriv --reuid 65534 --regid 65534 --clear-groups "
@@ -38,8 +36,8 @@ func TestOpenWhatCannotBeHad(t *testing.T) {
 		"a folder that is closed":     {"mount -t tmpfs -o mode=700 none /dev/infiniband; " + asNobody, syscall.EACCES, "user 65534 may not open " + node + ", nor look into its folder"},
 		"stale node":                  {"mount -t tmpfs none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c 231 77; done; exec ", syscall.ENXIO, "but 231:77: make it again"},
 		"a mount without devices":     {"mount -t tmpfs -o nodev none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c $(tr : ' ' <$n/dev); done; exec ", syscall.EACCES, node + " is on a file system that is mounted without devices"},
-		"no provider's library":       {hide(providers[0]) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none that is there; " + providers[0] + " is without the libraries of "},
-		"no provider's name":          {hide("/etc/libibverbs.d", ownFolder("../etc/libibverbs.d")) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none); install"},
+		"no provider's library":       {guest.Hide(providers[0]) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none that is there; " + providers[0] + " is without the libraries of "},
+		"no provider's name":          {guest.Hide(guest.ProvidersNames()...) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none); install"},
 		"too few descriptors":         {"ulimit -n 4; exec ", syscall.EMFILE, "used up its 4 file descriptors"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -103,25 +101,4 @@ func TestTooMuchLockedMemory(t *testing.T) {
 	_, err := r.pd.RegMR(make([]byte, 1<<20), access)
 	require.ErrorIs(t, err, syscall.ENOMEM)
 	require.ErrorContains(t, err, "the limit of locked memory, which is 128 KiB (ulimit -l)")
-}
-
-// ownFolder is a folder of the library that the tests are given in place of the
-// system's, by its place beside that; or none.
-func ownFolder(beside string) string {
-	library := os.Getenv("GOVERBS_LIBIBVERBS")
-	folder := filepath.Join(filepath.Dir(library), beside)
-	if _, err := os.Stat(folder); !filepath.IsAbs(library) || err != nil {
-		return ""
-	}
-	return folder
-}
-
-// hide is the shell's commands to have nothing in folders.
-func hide(folders ...string) (commands string) {
-	for _, folder := range folders {
-		if folder != "" {
-			commands += "mount -t tmpfs none " + folder + "; "
-		}
-	}
-	return commands
 }

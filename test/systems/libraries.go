@@ -1,7 +1,9 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -38,13 +40,24 @@ func (s *session) cgo() []string {
 
 var providerFile = regexp.MustCompile(`^(.*)-rdmav\d+\.so$`)
 
-// libraryEnv is the environment in which a library is used, with the providers in the folders that distributions have
-// them in beside it. Those that a library finds by itself, as one does that stays where it was built for, are the same.
+// libraryEnv is the environment in which a library is used. One that was not built for the place it is in has its
+// providers named, in the folders that distributions have them in beside it.
 func libraryEnv(library string) ([]string, error) {
 	env := []string{"GOVERBS_LIBIBVERBS=" + library}
+	content, err := os.ReadFile(library)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := filepath.EvalSymlinks(filepath.Dir(library))
+	if err != nil {
+		return nil, err
+	}
+	if bytes.Contains(content, []byte(filepath.Join(dir, "libibverbs"))) {
+		return env, nil
+	}
 	var drivers []string
 	for _, folder := range []string{"libibverbs", "."} {
-		files, err := filepath.Glob(filepath.Join(filepath.Dir(library), folder, "lib*-rdmav*.so"))
+		files, err := filepath.Glob(filepath.Join(dir, folder, "lib*-rdmav*.so"))
 		if err != nil {
 			return nil, err
 		}
@@ -55,9 +68,9 @@ func libraryEnv(library string) ([]string, error) {
 			}
 		}
 	}
-	if len(drivers) > 0 {
-		all := strings.Join(drivers, ":")
-		env = append(env, "RDMAV_DRIVERS="+all, "IBV_DRIVERS="+all)
+	if len(drivers) == 0 {
+		return nil, fmt.Errorf("%s was not built for that place, and no provider is beside it", library)
 	}
-	return env, nil
+	all := strings.Join(drivers, ":")
+	return append(env, "RDMAV_DRIVERS="+all, "IBV_DRIVERS="+all), nil
 }
