@@ -80,23 +80,24 @@ func (s *session) sawLibrary(r record, o outcome) (record, error) {
 	if o.status != "0" {
 		return r, fmt.Errorf("no library was loaded: %s", tail(o.output, 3))
 	}
+	var release string
 	var devices []string
 	for line := range strings.Lines(o.output) {
 		word, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
 		switch word {
 		case "release":
-			if r.Release != "" && !sameRelease(r.Release, rest) {
-				return r, fmt.Errorf("the library says that it is of release %s, and not of %s", rest, r.Release)
-			}
-			if r.Release == "" {
-				r.Release = rest
-			}
+			release = rest
 		case "device":
 			devices = append(devices, rest)
 		}
 	}
-	if r.Release == "" {
+	switch {
+	case release == "":
 		return r, fmt.Errorf("the library does not tell its release: %s", tail(o.output, 5))
+	case r.Release == "":
+		r.Release = release
+	case !sameRelease(r.Release, release):
+		return r, fmt.Errorf("the library says that it is of release %s, and not of %s", release, r.Release)
 	}
 	seen := r
 	seen.Passed, seen.Note = 1, "devices: "+strings.Join(devices, ", ")
@@ -104,7 +105,5 @@ func (s *session) sawLibrary(r record, o outcome) (record, error) {
 	return r, nil
 }
 
-// sameRelease: what comes behind a release that is known, such as 61.1^20260812, does not make it another one.
-func sameRelease(wanted, told string) bool {
-	return told == wanted || strings.HasPrefix(told, wanted+".")
-}
+// sameRelease: the file's name has a third number, which some distributions fill.
+func sameRelease(wanted, told string) bool { return told == wanted || strings.HasPrefix(told, wanted+".") }
