@@ -106,4 +106,6 @@ func (s *session) sawLibrary(r record, o outcome) (record, error) {
 }
 
 // sameRelease: the file's name has a third number, which some distributions fill.
-func sameRelease(wanted, told string) bool { return told == wanted || strings.HasPrefix(told, wanted+".") }
+func sameRelease(wanted, told string) bool {
+	return told == wanted || strings.HasPrefix(told, wanted+".")
+}
