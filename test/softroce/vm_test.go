@@ -212,3 +212,17 @@ func TestNoProgram(t *testing.T) {
 		t.Errorf("output: %s", out)
 	}
 }
+
+// A kernel that is named is the one that is taken, or none.
+func TestNoKernel(t *testing.T) {
+	if script() == "uml" {
+		t.Skip("uml takes no kernel package")
+	}
+	out, err := vm(t, []string{"GOVERBS_KERNEL_DEB=nothing.deb"}, "true").CombinedOutput()
+	if code := exitCode(t, err); code != 125 {
+		t.Errorf("exit status %d, want 125", code)
+	}
+	if want := "softroce: GOVERBS_KERNEL_DEB: no file nothing.deb\nvm: no guest to run\n"; string(out) != want {
+		t.Errorf("output: %s", out)
+	}
+}
