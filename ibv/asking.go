@@ -30,7 +30,7 @@ var askers = map[string]asking{
 	"mthca":      {},
 	"ocrdma":     {},
 	"qedr":       {},
-	"rxe":        {},
+	"rxe":        {onlyMoves: true}, // of others too, up to Linux 6.1
 	"vmw_pvrdma": {},
 }
 

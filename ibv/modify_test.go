@@ -37,7 +37,8 @@ func TestModifyAsksTheTableFirst(t *testing.T) {
 	}
 	rc, ud, inPlace := change{ibv.QPTRC, state | port}, change{ibv.QPTUD, state | port}, change{ibv.QPTRC, port}
 	for name, refused := range map[string][]change{
-		"librxe-rdmav34.so":      {rc, ud, inPlace},
+		"librxe-rdmav34.so":      {rc, ud},
+		"libmlx4-rdmav34.so":     {rc, ud, inPlace},
 		"libmlx5.so.1.24.44.0":   {rc, inPlace},
 		"libbnxt_re-rdmav57.so":  {rc, ud},
 		"libefa-rdmav34.so":      nil,
