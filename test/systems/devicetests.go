@@ -16,6 +16,9 @@ func (s *session) deviceTests(r record, b build, p place) error {
 	}
 	r.Processor, r.CGO, r.Go = b.arch, b.cgo, made.goVersion
 	flags := []string{"-test.v=test2json", "-test.short"}
+	if p.skip != "" {
+		flags = append(flags, "-test.skip", "^("+p.skip+")$")
+	}
 	jobs := []job{{name: "told", argv: []string{made.told}}}
 	for _, path := range made.tests {
 		name := filepath.Base(path)

@@ -23,6 +23,8 @@ type place struct {
 	enter []string
 	// env is the environment of the tests, besides this one.
 	env []string
+	// skip is a regular expression of tests that cannot be in this place.
+	skip string
 }
 
 // quote makes a word of a shell's.

@@ -15,12 +15,9 @@ import (
 // runOwn compares this machine's own headers, and runs the device tests with its own libibverbs.
 func runOwn(s *session) error {
 	r := record{CLibrary: cLibrary()}
-	release, err := osRelease("/etc/os-release")
-	if err != nil {
+	var err error
+	if r.System, r.Release, err = ownSystem(); err != nil {
 		return err
-	}
-	if system, ok := systemOf(release, headers.Systems()); ok {
-		r.System, r.Release = system.Name+" "+system.Version, system.Release
 	}
 	if r.Release != "" {
 		if err := s.compareHeaders(record{System: r.System, Release: r.Release}, "/usr/include"); err != nil {
@@ -33,6 +30,18 @@ func runOwn(s *session) error {
 		}
 	}
 	return nil
+}
+
+// ownSystem is this machine's row of the table, and the release that it ships; empty if it has none.
+func ownSystem() (name, release string, err error) {
+	told, err := osRelease("/etc/os-release")
+	if err != nil {
+		return "", "", err
+	}
+	if system, ok := systemOf(told, headers.Systems()); ok {
+		return system.Name + " " + system.Version, system.Release, nil
+	}
+	return "", "", nil
 }
 
 // osRelease reads the variables of a system's description: os-release(5).

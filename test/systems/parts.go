@@ -18,6 +18,7 @@ var parts = []part{
 	{"own", "this machine's own headers and libibverbs", runOwn, false},
 	{"headers", "headers that are given, beside the C compilers here", runHeaders, false},
 	{"libraries", "libraries that are given", runLibraries, false},
+	{"kernels", "this machine's libibverbs on the kernels of a distribution's suites, under QEMU", runKernels, true},
 	{"page", "nothing: the page is written from what was seen before", func(*session) error { return nil }, false},
 }
 
