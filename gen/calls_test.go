@@ -175,7 +175,7 @@ func factsOfCalls(t *testing.T, header string, flags []string, target string) *a
 
 var (
 	symbolOf  = regexp.MustCompile(`var symbol(\w+) += clib\.Function\{Library: &cLibrary, Name: "(\w+)"`)
-	pointerOf = regexp.MustCompile(`\nfunc \(f (\w+)\) Call\(.*\n\t.*clib\.Pointer\{Name: "([\w.]+)"`)
+	pointerOf = regexp.MustCompile(`\nfunc \(s \*(\w+)\) Call(\w+)\(.*\n\t.*clib\.Pointer\{Name: "([\w.]+)", Address: uintptr\(s\.`)
 )
 
 // callables are the functions that have names in Go, those that members point to
@@ -204,8 +204,8 @@ func callables(facts *abi.Facts, names map[string]string) []*abi.Function {
 // slotName is the symbol of the recorder's function for what a member points to.
 func slotName(name string) string { return strings.ReplaceAll(name, ".", "__") }
 
-// goNames are the generated functions by their names in C, and the types of those
-// that members point to.
+// goNames are the generated functions by their names in C, and the types and members
+// of those that members point to.
 func goNames(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	names := map[string]string{}
@@ -214,7 +214,7 @@ func goNames(t *testing.T, dir string) map[string]string {
 			names[m[2]] = m[1]
 		}
 		for _, m := range pointerOf.FindAllStringSubmatch(text, -1) {
-			names[m[2]] = m[1]
+			names[m[3]] = m[1] + "." + m[2]
 		}
 	}
 	return names
@@ -240,8 +240,8 @@ func writeProgram(t *testing.T, dir string, of bound, facts *abi.Facts, names ma
 			params = append(params, fmt.Sprintf("%q", paramOf(p.Type)))
 		}
 		call := "lib." + names[f.Name]
-		if strings.Contains(f.Name, ".") {
-			call = fmt.Sprintf("%s(slot(%q)).Call", call, slotName(f.Name))
+		if typ, member, is := strings.Cut(names[f.Name], "."); is {
+			call = fmt.Sprintf("pointing[lib.%s](%q, %q).Call%s", typ, member, slotName(f.Name), member)
 		}
 		fmt.Fprintf(&b, "\t{%q, %s, %q, []string{%s}},\n", f.Name, call, f.Result.String(), strings.Join(params, ", "))
 	}

@@ -30,7 +30,7 @@ func TestNewcomersYield(t *testing.T) {
 		{"a constant of a function's name", "int foodv_open(int);\n", "enum foodv_kind { FOODV_OPEN, FOODV_SHUT };\nint foodv_open(int);\n", "Open Kind KindOpen KindShut"},
 		{"a macro of a function's name", "int foodv_open(int);\n", "#define FOODV_OPEN 1\nint foodv_open(int);\n", "Open FOODV_OPEN"},
 		{"a struct that differs in underscores", "struct foodv_a_b { int x; };\n", "struct foodv_ab { int x; };\nstruct foodv_aB { int x; };\nstruct foodv_a_b { int x; };\n", "AB Ab FoodvAB"},
-		{"what a member points to", "struct foodv_s { long long x; };\nint foodv_s_op_func(int);\n", "struct foodv_s { long long x; void (*op)(int); };\nint foodv_s_op_func(int);\n", "S SOpFunc SOpFunc_"},
+		{"what a member points to", "struct foodv_s { long long x; };\nint foodv_s_op_func(int);\n", "struct foodv_s { long long x; void (*op)(int); };\nint foodv_s_op_func(int);\n", "S SOpFunc"},
 		{"another name for a struct", "struct foodv_old { int x; };\n", "#define foodv_new foodv_old\nstruct foodv_old { int x; };\n", "Old"},
 		{"another name for a constant", "enum foodv_kind { FOODV_OLD };\n", "#define FOODV_NEW FOODV_OLD\nenum foodv_kind { FOODV_OLD };\n", "Kind Old New"},
 		{"what has a definition now", "struct foodv_a;\nstruct foodv_A;\nint foodv_t(struct foodv_a *, struct foodv_A *);\n", "struct foodv_a { int x; };\nstruct foodv_A;\nint foodv_t(struct foodv_a *, struct foodv_A *);\n", "T A FoodvA"},
@@ -65,7 +65,7 @@ func called(t *testing.T, texts ...string) (is []string) {
 		gen(t, "generate", "-header", "foodv.h", "-library", "libfoodv.so.1", "-target", "linux/amd64", "-I", include(t, "foodv.h", text), "-o", dir)
 	}
 	add := func(name *ast.Ident, c *regexp.Regexp, about *ast.CommentGroup) {
-		if !name.IsExported() || strings.HasPrefix(name.Name, "BE") || strings.HasPrefix(name.Name, "To") || strings.HasPrefix(name.Name, "Ptr") {
+		if !name.IsExported() || strings.HasPrefix(name.Name, "BE") || strings.HasPrefix(name.Name, "To") || strings.HasPrefix(name.Name, "Ptr") || name.Name == "FuncPtr" {
 			return
 		}
 		found := c.FindStringSubmatch(strings.Join(strings.Fields(about.Text()), " "))

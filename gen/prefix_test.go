@@ -33,7 +33,7 @@ func declaredIn(t *testing.T, dir string) (names []string) {
 			continue
 		}
 		for _, m := range declaredName.FindAllStringSubmatch(text, -1) {
-			if name := m[1] + m[2]; !strings.HasPrefix(name, "BE") && !strings.HasPrefix(name, "To") && !strings.HasPrefix(name, "Ptr") {
+			if name := m[1] + m[2]; !strings.HasPrefix(name, "BE") && !strings.HasPrefix(name, "To") && !strings.HasPrefix(name, "Ptr") && name != "FuncPtr" {
 				names = append(names, name)
 			}
 		}

@@ -25,6 +25,6 @@ func (pd *PD) AdviseMR(advice AdviseMRAdvice, flags IBUverbsAdviseMRFlag, parts 
 	if len(parts) == 0 || uint64(len(parts)) > math.MaxUint32 {
 		return act.invalid("there are no parts, or too many")
 	}
-	fn := VerbsContextAdviseMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AdviseMR)))
-	return act.from(fn.call(pd, advice, uint32(flags), unsafe.SliceData(parts), uint32(len(parts))))
+	fn := pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AdviseMR))
+	return act.from(callVerbsContextAdviseMR(fn, pd, advice, uint32(flags), unsafe.SliceData(parts), uint32(len(parts))))
 }

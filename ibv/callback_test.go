@@ -20,7 +20,7 @@ func TestGoInTheProvider(t *testing.T) {
 	const role = "IBV_TEST_GO_IN_THE_PROVIDER"
 	if os.Getenv(role) != "" {
 		ctx := &ibv.Context{}
-		ctx.Ops.PollCQ = ibv.ContextOpsPollCQFunc(purego.NewCallback(func(_, _, _ uintptr) uintptr { return 0 }))
+		ctx.Ops.PollCQ = ibv.FuncPtr(purego.NewCallback(func(_, _, _ uintptr) uintptr { return 0 }))
 		n, err := (&ibv.CQ{Context: ctx}).Poll(make([]ibv.WC, 1))
 		require.NoError(t, err)
 		require.Zero(t, n)

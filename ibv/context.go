@@ -90,7 +90,7 @@ const abiIsExtended = ^uintptr(0)
 // so a library older than this package has an object that starts later: nothing
 // before its start may be touched. There must not even be a pointer to the whole
 // struct, because where the compiler checks it for nil, it reads the first byte.
-func (ctx *Context) operation(offset uintptr) uintptr {
+func (ctx *Context) operation(offset uintptr) FuncPtr {
 	if ctx.ABICompat != abiIsExtended {
 		return 0
 	}
@@ -100,7 +100,7 @@ func (ctx *Context) operation(offset uintptr) uintptr {
 		return 0
 	}
 	// Safe: the object reaches as far.
-	return *ctx.before(offset)
+	return FuncPtr(*ctx.before(offset))
 }
 
 // before points to the word at an offset in the extended context around ctx.

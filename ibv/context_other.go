@@ -8,7 +8,7 @@ import "unsafe"
 // symbol of that name fills a shorter one, from before there was a size.
 func (ctx *Context) queryPort(port uint8, attr *PortAttr) error {
 	if fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryPort)); fn != 0 {
-		return VerbsContextQueryPortFunc(fn).call(ctx, port, attr, uint64(unsafe.Sizeof(*attr)))
+		return callVerbsContextQueryPort(fn, ctx, port, attr, uint64(unsafe.Sizeof(*attr)))
 	}
 	// Safe: the shorter struct is the beginning of this one.
 	return cQueryPort(ctx, port, (*CompatIbvPortAttr)(unsafe.Pointer(attr)))

@@ -16,10 +16,10 @@ import (
 // C: ibv_create_counters(3)
 func (ctx *Context) CreateCounters(attr CountersInitAttr) (*Counters, error) {
 	act := ctx.action("create counters", numberHints)
-	fn := VerbsContextCreateCountersFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCounters)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCounters))
 	c := new(CountersInitAttr)
 	*c = attr
-	counters, err := fn.call(ctx, c)
+	counters, err := callVerbsContextCreateCounters(fn, ctx, c)
 	return counters, act.from(err)
 }
 
@@ -34,10 +34,10 @@ func (s *Counters) AttachPointFlow(attr CounterAttachAttr, flow *Flow) error {
 		syscall.EINVAL: "the flow is of another device, or the device does not count this",
 		syscall.EBUSY:  "a flow has the set already",
 	})
-	fn := VerbsContextAttachCountersPointFlowFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.AttachCountersPointFlow)))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.AttachCountersPointFlow))
 	c := new(CounterAttachAttr)
 	*c = attr
-	return act.from(fn.call(s, c, flow))
+	return act.from(callVerbsContextAttachCountersPointFlow(fn, s, c, flow))
 }
 
 // Read reads the first len(values) places of the set. With
@@ -52,8 +52,8 @@ func (s *Counters) Read(values []uint64, flags ReadCountersFlags) error {
 	if uint64(len(values)) > math.MaxUint32 {
 		return act.invalid("no set has so many places")
 	}
-	fn := VerbsContextReadCountersFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ReadCounters)))
-	return act.from(fn.call(s, unsafe.SliceData(values), uint32(len(values)), uint32(flags)))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.ReadCounters))
+	return act.from(callVerbsContextReadCounters(fn, s, unsafe.SliceData(values), uint32(len(values)), uint32(flags)))
 }
 
 // Close destroys the set.
@@ -61,8 +61,8 @@ func (s *Counters) Read(values []uint64, flags ReadCountersFlags) error {
 // C: ibv_destroy_counters(3)
 func (s *Counters) Close() error {
 	act := s.Context.action("destroy counters", closeHints)
-	fn := VerbsContextDestroyCountersFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyCounters)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyCounters))
+	return act.from(callVerbsContextDestroyCounters(fn, s))
 }
 
 // String is a line about the counters.

@@ -24,10 +24,10 @@ func (ctx *Context) CreateCQEx(attr *CQInitAttrEx) (*CQEx, error) {
 	if attr.CQE == 0 {
 		return nil, act.invalid("it cannot have 0 entries")
 	}
-	fn := VerbsContextCreateCQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCQEx)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateCQEx))
 	c := new(CQInitAttrEx)
 	*c = *attr
-	cq, err := fn.call(ctx, c)
+	cq, err := callVerbsContextCreateCQEx(fn, ctx, c)
 	if err != nil {
 		idle := unnamed(attr.members()...)
 		err := ctx.explainLimits(act.from(err), func(device *DeviceAttr) []limit {

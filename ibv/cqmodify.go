@@ -17,8 +17,8 @@ func (cq *CQ) Modify(attr ModifyCQAttr) error {
 	act := cq.Context.action("modify completion queue", map[syscall.Errno]string{
 		syscall.EINVAL: "AttrMask has a bit that the device does not know, or a value is above what it can do",
 	})
-	fn := VerbsContextModifyCQFunc(cq.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyCQ)))
+	fn := cq.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyCQ))
 	c := new(ModifyCQAttr)
 	*c = attr
-	return act.from(fn.call(cq, c))
+	return act.from(callVerbsContextModifyCQ(fn, cq, c))
 }

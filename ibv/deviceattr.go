@@ -15,8 +15,8 @@ import (
 func (ctx *Context) QueryDeviceEx() (DeviceAttrEx, error) {
 	act := ctx.action("query RDMA device", nil)
 	attr := new(DeviceAttrEx)
-	fn := VerbsContextQueryDeviceExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryDeviceEx)))
-	err := act.from(fn.call(ctx, nil, attr, uint64(unsafe.Sizeof(*attr))))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryDeviceEx))
+	err := act.from(callVerbsContextQueryDeviceEx(fn, ctx, nil, attr, uint64(unsafe.Sizeof(*attr))))
 	if errors.Is(err, errors.ErrUnsupported) {
 		*attr = DeviceAttrEx{}
 		err = act.from(cQueryDevice(ctx, &attr.OrigAttr))

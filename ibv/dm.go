@@ -22,8 +22,8 @@ func (ctx *Context) AllocDM(attr *AllocDMAttr) (*DM, error) {
 		return nil, act.invalid("attributes are missing")
 	}
 	act.op = fmt.Sprintf("allocate %d bytes of the device's memory", attr.Length)
-	fn := VerbsContextAllocDMFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocDM)))
-	dm, err := fn.call(ctx, attr)
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocDM))
+	dm, err := callVerbsContextAllocDM(fn, ctx, attr)
 	return dm, act.from(err)
 }
 
@@ -32,8 +32,8 @@ func (ctx *Context) AllocDM(attr *AllocDMAttr) (*DM, error) {
 // C: ibv_free_dm(3)
 func (dm *DM) Close() error {
 	act := dm.Context.action("free memory of the device", closeHints)
-	fn := VerbsContextFreeDMFunc(dm.Context.operation(unsafe.Offsetof(VerbsContext{}.FreeDM)))
-	return act.from(fn.call(dm))
+	fn := dm.Context.operation(unsafe.Offsetof(VerbsContext{}.FreeDM))
+	return act.from(callVerbsContextFreeDM(fn, dm))
 }
 
 // WriteAt copies p to the memory of the device, offset bytes from its start: all
@@ -46,7 +46,7 @@ func (dm *DM) WriteAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
 		return 0, act.invalid("the offset is negative")
 	}
-	if err := dm.MemcpyToDM.call(dm, uint64(offset), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uint64(len(p))); err != nil {
+	if err := callDMMemcpyToDM(dm.MemcpyToDM, dm, uint64(offset), uintptr(unsafe.Pointer(unsafe.SliceData(p))), uint64(len(p))); err != nil {
 		return 0, act.from(err)
 	}
 	return len(p), nil
@@ -62,7 +62,7 @@ func (dm *DM) ReadAt(p []byte, offset int64) (int, error) {
 	if offset < 0 {
 		return 0, act.invalid("the offset is negative")
 	}
-	if err := dm.MemcpyFromDM.call(uintptr(unsafe.Pointer(unsafe.SliceData(p))), dm, uint64(offset), uint64(len(p))); err != nil {
+	if err := callDMMemcpyFromDM(dm.MemcpyFromDM, uintptr(unsafe.Pointer(unsafe.SliceData(p))), dm, uint64(offset), uint64(len(p))); err != nil {
 		return 0, act.from(err)
 	}
 	return len(p), nil
@@ -95,7 +95,7 @@ func (pd *PD) RegDMMR(dm *DM, offset, length uint64, access AccessFlags) (*MR, e
 	if dm == nil || dm.Context != pd.Context {
 		return nil, act.invalid("the memory is missing, or of another context")
 	}
-	fn := VerbsContextRegDMMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.RegDMMR)))
-	mr, err := fn.call(pd, dm, offset, length, access)
+	fn := pd.Context.operation(unsafe.Offsetof(VerbsContext{}.RegDMMR))
+	mr, err := callVerbsContextRegDMMR(fn, pd, dm, offset, length, access)
 	return mr, act.from(err)
 }

@@ -22,8 +22,8 @@ func (qp *QP) CreateFlow(attr *FlowAttr) (*Flow, error) {
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}
-	fn := VerbsContextIbvCreateFlowFunc(qp.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvCreateFlow)))
-	flow, err := fn.call(qp, attr)
+	fn := qp.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvCreateFlow))
+	flow, err := callVerbsContextIbvCreateFlow(fn, qp, attr)
 	return flow, act.from(err)
 }
 
@@ -32,8 +32,8 @@ func (qp *QP) CreateFlow(attr *FlowAttr) (*Flow, error) {
 // C: ibv_destroy_flow(3)
 func (s *Flow) Close() error {
 	act := s.Context.action("destroy flow", closeHints)
-	fn := VerbsContextIbvDestroyFlowFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvDestroyFlow)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.IbvDestroyFlow))
+	return act.from(callVerbsContextIbvDestroyFlow(fn, s))
 }
 
 // String is a line about the flow.

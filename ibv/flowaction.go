@@ -26,10 +26,10 @@ func (ctx *Context) CreateFlowActionESP(attr *FlowActionESPAttr, keymat *FlowAct
 	if attr == nil {
 		return nil, act.invalid("attributes are missing")
 	}
-	fn := VerbsContextCreateFlowActionESPFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateFlowActionESP)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateFlowActionESP))
 	var flowAction *FlowAction
 	err := attr.with(keymat, replay, func(c *FlowActionESPAttr) (err error) {
-		flowAction, err = fn.call(ctx, c)
+		flowAction, err = callVerbsContextCreateFlowActionESP(fn, ctx, c)
 		return err
 	})
 	return flowAction, act.from(err)
@@ -45,8 +45,8 @@ func (s *FlowAction) ModifyESP(attr *FlowActionESPAttr, keymat *FlowActionESPKey
 	if attr == nil {
 		return act.invalid("attributes are missing")
 	}
-	fn := VerbsContextModifyFlowActionESPFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyFlowActionESP)))
-	return act.from(attr.with(keymat, replay, func(c *FlowActionESPAttr) error { return fn.call(s, c) }))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyFlowActionESP))
+	return act.from(attr.with(keymat, replay, func(c *FlowActionESPAttr) error { return callVerbsContextModifyFlowActionESP(fn, s, c) }))
 }
 
 // Close destroys the action. The flows that have it must be closed before.
@@ -54,8 +54,8 @@ func (s *FlowAction) ModifyESP(attr *FlowActionESPAttr, keymat *FlowActionESPKey
 // C: ibv_destroy_flow_action(3)
 func (s *FlowAction) Close() error {
 	act := s.Context.action("destroy action of flows", closeHints)
-	fn := VerbsContextDestroyFlowActionFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyFlowAction)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyFlowAction))
+	return act.from(callVerbsContextDestroyFlowAction(fn, s))
 }
 
 // String is a line about the action.

@@ -78,7 +78,7 @@ func (pd *PD) RegDMABufMR(offset, length, iova uint64, fd int, access AccessFlag
 // C: ibv_alloc_null_mr(3)
 func (pd *PD) AllocNullMR() (*MR, error) {
 	act := pd.Context.action("allocate null memory region", nil)
-	fn := VerbsContextAllocNullMRFunc(pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AllocNullMR)))
-	mr, err := fn.call(pd)
+	fn := pd.Context.operation(unsafe.Offsetof(VerbsContext{}.AllocNullMR))
+	mr, err := callVerbsContextAllocNullMR(fn, pd)
 	return mr, act.from(err)
 }

@@ -16,7 +16,7 @@ func (pd *PD) AllocMW(typ MWType) (*MW, error) {
 		syscall.EINVAL: "the device does not have windows of that type, or no more of them: see DeviceCapFlags",
 	})
 	fn := pd.Context.Ops.AllocMW
-	mw, err := fn.call(pd, typ)
+	mw, err := callContextOpsAllocMW(fn, pd, typ)
 	return mw, act.from(err)
 }
 
@@ -26,7 +26,7 @@ func (pd *PD) AllocMW(typ MWType) (*MW, error) {
 func (mw *MW) Close() error {
 	act := mw.Context.action("deallocate memory window", closeHints)
 	fn := mw.Context.Ops.DeallocMW
-	return act.from(fn.call(mw))
+	return act.from(callContextOpsDeallocMW(fn, mw))
 }
 
 // BindMW posts a work request that binds a memory window of type 1 as bind says; a
@@ -50,7 +50,7 @@ func (qp *QP) BindMW(mw *MW, bind *MWBind) error {
 		return err
 	}
 	fn := mw.Context.Ops.BindMW
-	return act.from(fn.call(qp, mw, bind))
+	return act.from(callContextOpsBindMW(fn, qp, mw, bind))
 }
 
 // IncRKey is an RKey with the next tag: its lowest 8 bits are the program's own

@@ -25,8 +25,8 @@ func (ctx *Context) AllocParentDomain(attr *ParentDomainInitAttr) (*PD, error) {
 	case attr.PD.Context != ctx, attr.TD != nil && attr.TD.Context != ctx:
 		return nil, act.invalid("its protection domain or its thread domain belongs to another context")
 	}
-	fn := VerbsContextAllocParentDomainFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocParentDomain)))
-	pd, err := fn.call(ctx, attr)
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocParentDomain))
+	pd, err := callVerbsContextAllocParentDomain(fn, ctx, attr)
 	if err != nil {
 		return nil, explainWith(act.from(err), func() []string {
 			return unnamed(

@@ -42,8 +42,8 @@ func (ctx *Context) createQPEx(act action, attr *QPInitAttrEx) (*QP, error) {
 		qp, err := cCreateQP(attr.PD, (*QPInitAttr)(unsafe.Pointer(attr)))
 		return qp, act.from(err)
 	}
-	fn := VerbsContextCreateQPExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateQPEx)))
-	qp, err := fn.call(ctx, attr)
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateQPEx))
+	qp, err := callVerbsContextCreateQPEx(fn, ctx, attr)
 	return qp, act.from(err)
 }
 

@@ -21,9 +21,9 @@ func (ctx *Context) OpenQP(attr *QPOpenAttr) (*QP, error) {
 	if attr.CompMask&QPOpenAttrXRCD != 0 && (attr.XRCD == nil || attr.XRCD.Context != ctx) {
 		return nil, act.invalid("CompMask names XRCD, which is nil or belongs to a different context")
 	}
-	fn := VerbsContextOpenQPFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenQP)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenQP))
 	c := new(QPOpenAttr)
 	*c = *attr
-	qp, err := fn.call(ctx, c)
+	qp, err := callVerbsContextOpenQP(fn, ctx, c)
 	return qp, act.from(err)
 }

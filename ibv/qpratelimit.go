@@ -17,8 +17,8 @@ func (qp *QP) ModifyRateLimit(attr QPRateLimitAttr) error {
 	act := qp.action("limit the rate of", map[syscall.Errno]string{
 		syscall.EINVAL: "the rate is outside the device's limits, or the queue pair is not in RTS",
 	})
-	fn := VerbsContextModifyQPRateLimitFunc(qp.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyQPRateLimit)))
+	fn := qp.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyQPRateLimit))
 	c := new(QPRateLimitAttr)
 	*c = attr
-	return act.from(fn.call(qp, c))
+	return act.from(callVerbsContextModifyQPRateLimit(fn, qp, c))
 }

@@ -12,8 +12,8 @@ func (ctx *Context) QueryRTValues(mask ValuesMask) (ValuesEx, error) {
 	if err := mask.check(act); err != nil {
 		return ValuesEx{}, err
 	}
-	fn := VerbsContextQueryRtValuesFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryRtValues)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.QueryRtValues))
 	values := &ValuesEx{CompMask: mask}
-	err := act.from(fn.call(ctx, values))
+	err := act.from(callVerbsContextQueryRtValues(fn, ctx, values))
 	return *values, err
 }

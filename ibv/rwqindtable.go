@@ -25,9 +25,9 @@ func (ctx *Context) CreateRWQIndTable(wqs []*WQ) (*RWQIndTable, error) {
 			return nil, act.invalid("entry %d is nil or belongs to a different context", i)
 		}
 	}
-	fn := VerbsContextCreateRWQIndTableFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateRWQIndTable)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateRWQIndTable))
 	c := &RWQIndTableInitAttr{LogIndTblSize: uint32(bits.TrailingZeros(uint(len(wqs)))), IndTbl: unsafe.SliceData(wqs)}
-	table, err := fn.call(ctx, c)
+	table, err := callVerbsContextCreateRWQIndTable(fn, ctx, c)
 	return table, act.from(err)
 }
 
@@ -37,8 +37,8 @@ func (ctx *Context) CreateRWQIndTable(wqs []*WQ) (*RWQIndTable, error) {
 // C: ibv_destroy_rwq_ind_table(3)
 func (s *RWQIndTable) Close() error {
 	act := s.Context.action("destroy indirection table of work queues", closeHints)
-	fn := VerbsContextDestroyRWQIndTableFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyRWQIndTable)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyRWQIndTable))
+	return act.from(callVerbsContextDestroyRWQIndTable(fn, s))
 }
 
 // String is a line about the table.

@@ -53,8 +53,8 @@ func (ctx *Context) createSRQEx(act action, attr *SRQInitAttrEx) (*SRQ, error) {
 		srq, err := cCreateSRQ(attr.PD, (*SRQInitAttr)(unsafe.Pointer(attr)))
 		return srq, act.from(err)
 	}
-	fn := VerbsContextCreateSRQExFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateSRQEx)))
-	srq, err := fn.call(ctx, attr)
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateSRQEx))
+	srq, err := callVerbsContextCreateSRQEx(fn, ctx, attr)
 	return srq, act.from(err)
 }
 
@@ -82,9 +82,9 @@ func (srq *SRQ) Num() (uint32, error) {
 	act := srq.Context.action("get number of shared receive queue", map[syscall.Errno]string{
 		syscall.EINVAL: "only those for XRC have one",
 	})
-	fn := VerbsContextGetSRQNumFunc(srq.Context.operation(unsafe.Offsetof(VerbsContext{}.GetSRQNum)))
+	fn := srq.Context.operation(unsafe.Offsetof(VerbsContext{}.GetSRQNum))
 	num := new(uint32)
-	if err := fn.call(srq, num); err != nil {
+	if err := callVerbsContextGetSRQNum(fn, srq, num); err != nil {
 		return 0, act.from(err)
 	}
 	return *num, nil

@@ -25,13 +25,13 @@ func (srq *SRQ) PostOps(op *OpsWR) (bad *OpsWR, err error) {
 		syscall.ENOMEM: "the queue has no room for another operation or buffer: see TMCap",
 		syscall.EINVAL: "an operation is not valid, or the queue does not match tags",
 	})
-	fn := VerbsContextPostSRQOpsFunc(srq.Context.operation(unsafe.Offsetof(VerbsContext{}.PostSRQOps)))
+	fn := srq.Context.operation(unsafe.Offsetof(VerbsContext{}.PostSRQOps))
 	if fn == 0 {
 		return op, act.failed(syscall.EOPNOTSUPP)
 	}
 	// A number, for a provider may leave anything there.
 	out := new(uintptr)
-	err = act.from(fn.call(srq, op, (**OpsWR)(unsafe.Pointer(out))))
+	err = act.from(callVerbsContextPostSRQOps(fn, srq, op, (**OpsWR)(unsafe.Pointer(out))))
 	if err == nil {
 		return nil, nil
 	}

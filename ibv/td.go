@@ -13,11 +13,11 @@ import "unsafe"
 // C: ibv_alloc_td(3); attr may be nil
 func (ctx *Context) AllocTD(attr *TDInitAttr) (*TD, error) {
 	act := ctx.action("allocate thread domain", nil)
-	fn := VerbsContextAllocTDFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocTD)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.AllocTD))
 	if attr == nil {
 		attr = new(TDInitAttr)
 	}
-	td, err := fn.call(ctx, attr)
+	td, err := callVerbsContextAllocTD(fn, ctx, attr)
 	return td, act.from(err)
 }
 
@@ -27,6 +27,6 @@ func (ctx *Context) AllocTD(attr *TDInitAttr) (*TD, error) {
 // C: ibv_dealloc_td(3)
 func (td *TD) Close() error {
 	act := td.Context.action("deallocate thread domain", closeHints)
-	fn := VerbsContextDeallocTDFunc(td.Context.operation(unsafe.Offsetof(VerbsContext{}.DeallocTD)))
-	return act.from(fn.call(td))
+	fn := td.Context.operation(unsafe.Offsetof(VerbsContext{}.DeallocTD))
+	return act.from(callVerbsContextDeallocTD(fn, td))
 }

@@ -142,7 +142,7 @@ func requireMissing(t *testing.T, r *recorder.Recorder, table verbTable) {
 	clear := func(object any) {
 		v := reflect.ValueOf(object).Elem()
 		for i := range v.NumField() {
-			if strings.HasSuffix(v.Field(i).Type().Name(), "Func") {
+			if v.Field(i).Type() == reflect.TypeFor[ibv.FuncPtr]() {
 				v.Field(i).SetZero()
 			}
 		}

@@ -26,14 +26,14 @@ func (ctx *Context) CreateWQ(attr *WQInitAttr) (*WQ, error) {
 	case attr.PD.Context != ctx || attr.CQ.Context != ctx:
 		return nil, act.invalid("PD and CQ belong to a different context")
 	}
-	fn := VerbsContextCreateWQFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateWQ)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.CreateWQ))
 	// Found before, so that there is no queue that lacks something.
 	if err := canFinishWQ(); err != nil {
 		return nil, act.from(err)
 	}
 	c := new(WQInitAttr)
 	*c = *attr
-	wq, err := fn.call(ctx, c)
+	wq, err := callVerbsContextCreateWQ(fn, ctx, c)
 	if err != nil {
 		idle := unnamed(countsBy(attr.CompMask, WQInitAttrFlags, "CreateFlags", attr.CreateFlags != 0))
 		err := explainWith(act.from(err), func() []string { return idle })
@@ -58,10 +58,10 @@ func (s *WQ) Modify(attr *WQAttr) error {
 	if attr == nil {
 		return act.invalid("attributes are missing")
 	}
-	fn := VerbsContextModifyWQFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyWQ)))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.ModifyWQ))
 	c := new(WQAttr)
 	*c = *attr
-	if err := fn.call(s, c); err != nil {
+	if err := callVerbsContextModifyWQ(fn, s, c); err != nil {
 		return act.from(err)
 	}
 	*attr = *c
@@ -75,8 +75,8 @@ func (s *WQ) Modify(attr *WQAttr) error {
 // C: ibv_destroy_wq(3)
 func (s *WQ) Close() error {
 	act := s.action("destroy", closeHints)
-	fn := VerbsContextDestroyWQFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyWQ)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.DestroyWQ))
+	return act.from(callVerbsContextDestroyWQ(fn, s))
 }
 
 // Post posts the list of receive work requests that starts at wr to the work

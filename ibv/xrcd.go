@@ -20,10 +20,10 @@ func (ctx *Context) OpenXRCD(attr XRCDInitAttr) (*XRCD, error) {
 		syscall.EEXIST: "the file has a domain already, and Oflags has O_EXCL",
 		syscall.EBADF:  "FD is no open file",
 	})
-	fn := VerbsContextOpenXRCDFunc(ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenXRCD)))
+	fn := ctx.operation(unsafe.Offsetof(VerbsContext{}.OpenXRCD))
 	c := new(XRCDInitAttr)
 	*c = attr
-	xrcd, err := fn.call(ctx, c)
+	xrcd, err := callVerbsContextOpenXRCD(fn, ctx, c)
 	return xrcd, act.from(err)
 }
 
@@ -32,8 +32,8 @@ func (ctx *Context) OpenXRCD(attr XRCDInitAttr) (*XRCD, error) {
 // C: ibv_close_xrcd(3); a provider without the operation is an error, where C's program ends
 func (s *XRCD) Close() error {
 	act := s.Context.action("close XRC domain", closeHints)
-	fn := VerbsContextCloseXRCDFunc(s.Context.operation(unsafe.Offsetof(VerbsContext{}.CloseXRCD)))
-	return act.from(fn.call(s))
+	fn := s.Context.operation(unsafe.Offsetof(VerbsContext{}.CloseXRCD))
+	return act.from(callVerbsContextCloseXRCD(fn, s))
 }
 
 // String is a line about the XRC domain.

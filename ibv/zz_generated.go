@@ -2776,13 +2776,10 @@ type SRQ struct {
 	_               [4]byte
 }
 
-// WQPostRecvFunc is the address of a C function, or 0: the type of post_recv in struct
-// ibv_wq, in C int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct
-// ibv_recv_wr **).
-type WQPostRecvFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f WQPostRecvFunc) call(arg1 *WQ, arg2 *RecvWR, arg3 **RecvWR) error {
+// callWQPostRecv calls what post_recv of struct ibv_wq points to: in C int
+// (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **). The error
+// is what C returns, where that is not 0.
+func callWQPostRecv(f FuncPtr, arg1 *WQ, arg2 *RecvWR, arg3 **RecvWR) error {
 	return clib.Pointer{Name: "ibv_wq.post_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
@@ -2819,7 +2816,7 @@ type WQ struct {
 	WQType WQType // enum ibv_wq_type wq_type
 
 	// PostRecv posts receives to it.
-	PostRecv WQPostRecvFunc // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	PostRecv FuncPtr // int (*post_recv)(struct ibv_wq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 
 	// Mutex is the library's own.
 	Mutex PthreadMutex // pthread_mutex_t mutex
@@ -2965,163 +2962,110 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(PollCQAttr{})-4]
 }
 
-// CQExStartPollFunc is the address of a C function, or 0: the type of start_poll in
-// struct ibv_cq_ex, in C int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr
-// *).
-type CQExStartPollFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f CQExStartPollFunc) call(arg1 *CQEx, arg2 *PollCQAttr) error {
+// callCQExStartPoll calls what start_poll of struct ibv_cq_ex points to: in C int
+// (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *). The error is what C
+// returns, where that is not 0.
+func callCQExStartPoll(f FuncPtr, arg1 *CQEx, arg2 *PollCQAttr) error {
 	return clib.Pointer{Name: "ibv_cq_ex.start_poll", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// CQExNextPollFunc is the address of a C function, or 0: the type of next_poll in
-// struct ibv_cq_ex, in C int (*next_poll)(struct ibv_cq_ex *).
-type CQExNextPollFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f CQExNextPollFunc) call(arg1 *CQEx) error {
+// callCQExNextPoll calls what next_poll of struct ibv_cq_ex points to: in C int
+// (*next_poll)(struct ibv_cq_ex *). The error is what C returns, where that is not 0.
+func callCQExNextPoll(f FuncPtr, arg1 *CQEx) error {
 	return clib.Pointer{Name: "ibv_cq_ex.next_poll", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// CQExEndPollFunc is the address of a C function, or 0: the type of end_poll in struct
-// ibv_cq_ex, in C void (*end_poll)(struct ibv_cq_ex *).
-type CQExEndPollFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExEndPollFunc) call(arg1 *CQEx) error {
+// callCQExEndPoll calls what end_poll of struct ibv_cq_ex points to: in C void
+// (*end_poll)(struct ibv_cq_ex *). C reports no failure: the error says that there is
+// no such function.
+func callCQExEndPoll(f FuncPtr, arg1 *CQEx) error {
 	return clib.Pointer{Name: "ibv_cq_ex.end_poll", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// CQExReadOpcodeFunc is the address of a C function, or 0: the type of read_opcode in
-// struct ibv_cq_ex, in C enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *).
-type CQExReadOpcodeFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadOpcodeFunc) call(arg1 *CQEx) (WCOpcode, error) {
+// callCQExReadOpcode calls what read_opcode of struct ibv_cq_ex points to: in C enum
+// ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *). C reports no failure: the error
+// says that there is no such function.
+func callCQExReadOpcode(f FuncPtr, arg1 *CQEx) (WCOpcode, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_opcode", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return WCOpcode(result), err
 }
 
-// CQExReadVendorErrFunc is the address of a C function, or 0: the type of
-// read_vendor_err in struct ibv_cq_ex, in C uint32_t (*read_vendor_err)(struct
-// ibv_cq_ex *).
-type CQExReadVendorErrFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadVendorErrFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadVendorErr calls what read_vendor_err of struct ibv_cq_ex points to: in C
+// uint32_t (*read_vendor_err)(struct ibv_cq_ex *). C reports no failure: the error says
+// that there is no such function.
+func callCQExReadVendorErr(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_vendor_err", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadByteLenFunc is the address of a C function, or 0: the type of read_byte_len
-// in struct ibv_cq_ex, in C uint32_t (*read_byte_len)(struct ibv_cq_ex *).
-type CQExReadByteLenFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadByteLenFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadByteLen calls what read_byte_len of struct ibv_cq_ex points to: in C
+// uint32_t (*read_byte_len)(struct ibv_cq_ex *). C reports no failure: the error says
+// that there is no such function.
+func callCQExReadByteLen(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_byte_len", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadImmDataFunc is the address of a C function, or 0: the type of read_imm_data
-// in struct ibv_cq_ex, in C __be32 (*read_imm_data)(struct ibv_cq_ex *).
-type CQExReadImmDataFunc uintptr
-
-// CQExReadQPNumFunc is the address of a C function, or 0: the type of read_qp_num in
-// struct ibv_cq_ex, in C uint32_t (*read_qp_num)(struct ibv_cq_ex *).
-type CQExReadQPNumFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadQPNumFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadQPNum calls what read_qp_num of struct ibv_cq_ex points to: in C uint32_t
+// (*read_qp_num)(struct ibv_cq_ex *). C reports no failure: the error says that there
+// is no such function.
+func callCQExReadQPNum(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_qp_num", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadSrcQPFunc is the address of a C function, or 0: the type of read_src_qp in
-// struct ibv_cq_ex, in C uint32_t (*read_src_qp)(struct ibv_cq_ex *).
-type CQExReadSrcQPFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadSrcQPFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadSrcQP calls what read_src_qp of struct ibv_cq_ex points to: in C uint32_t
+// (*read_src_qp)(struct ibv_cq_ex *). C reports no failure: the error says that there
+// is no such function.
+func callCQExReadSrcQP(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_src_qp", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadWCFlagsFunc is the address of a C function, or 0: the type of read_wc_flags
-// in struct ibv_cq_ex, in C unsigned int (*read_wc_flags)(struct ibv_cq_ex *).
-type CQExReadWCFlagsFunc uintptr
-
-// CQExReadSLIDFunc is the address of a C function, or 0: the type of read_slid in
-// struct ibv_cq_ex, in C uint32_t (*read_slid)(struct ibv_cq_ex *).
-type CQExReadSLIDFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadSLIDFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadSLID calls what read_slid of struct ibv_cq_ex points to: in C uint32_t
+// (*read_slid)(struct ibv_cq_ex *). C reports no failure: the error says that there is
+// no such function.
+func callCQExReadSLID(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_slid", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadSLFunc is the address of a C function, or 0: the type of read_sl in struct
-// ibv_cq_ex, in C uint8_t (*read_sl)(struct ibv_cq_ex *).
-type CQExReadSLFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadSLFunc) call(arg1 *CQEx) (uint8, error) {
+// callCQExReadSL calls what read_sl of struct ibv_cq_ex points to: in C uint8_t
+// (*read_sl)(struct ibv_cq_ex *). C reports no failure: the error says that there is no
+// such function.
+func callCQExReadSL(f FuncPtr, arg1 *CQEx) (uint8, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_sl", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint8(result), err
 }
 
-// CQExReadDLIDPathBitsFunc is the address of a C function, or 0: the type of
-// read_dlid_path_bits in struct ibv_cq_ex, in C uint8_t (*read_dlid_path_bits)(struct
-// ibv_cq_ex *).
-type CQExReadDLIDPathBitsFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadDLIDPathBitsFunc) call(arg1 *CQEx) (uint8, error) {
+// callCQExReadDLIDPathBits calls what read_dlid_path_bits of struct ibv_cq_ex points
+// to: in C uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *). C reports no failure:
+// the error says that there is no such function.
+func callCQExReadDLIDPathBits(f FuncPtr, arg1 *CQEx) (uint8, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_dlid_path_bits", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint8(result), err
 }
 
-// CQExReadCompletionTSFunc is the address of a C function, or 0: the type of
-// read_completion_ts in struct ibv_cq_ex, in C uint64_t (*read_completion_ts)(struct
-// ibv_cq_ex *).
-type CQExReadCompletionTSFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadCompletionTSFunc) call(arg1 *CQEx) (uint64, error) {
+// callCQExReadCompletionTS calls what read_completion_ts of struct ibv_cq_ex points to:
+// in C uint64_t (*read_completion_ts)(struct ibv_cq_ex *). C reports no failure: the
+// error says that there is no such function.
+func callCQExReadCompletionTS(f FuncPtr, arg1 *CQEx) (uint64, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_completion_ts", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint64(result), err
 }
 
-// CQExReadCVLANFunc is the address of a C function, or 0: the type of read_cvlan in
-// struct ibv_cq_ex, in C uint16_t (*read_cvlan)(struct ibv_cq_ex *).
-type CQExReadCVLANFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadCVLANFunc) call(arg1 *CQEx) (uint16, error) {
+// callCQExReadCVLAN calls what read_cvlan of struct ibv_cq_ex points to: in C uint16_t
+// (*read_cvlan)(struct ibv_cq_ex *). C reports no failure: the error says that there is
+// no such function.
+func callCQExReadCVLAN(f FuncPtr, arg1 *CQEx) (uint16, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_cvlan", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint16(result), err
 }
 
-// CQExReadFlowTagFunc is the address of a C function, or 0: the type of read_flow_tag
-// in struct ibv_cq_ex, in C uint32_t (*read_flow_tag)(struct ibv_cq_ex *).
-type CQExReadFlowTagFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadFlowTagFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadFlowTag calls what read_flow_tag of struct ibv_cq_ex points to: in C
+// uint32_t (*read_flow_tag)(struct ibv_cq_ex *). C reports no failure: the error says
+// that there is no such function.
+func callCQExReadFlowTag(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_flow_tag", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
@@ -3677,82 +3621,59 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(Device{})-8]
 }
 
-// ContextOpsAllocMWFunc is the address of a C function, or 0: the type of alloc_mw in
-// struct ibv_context_ops, in C struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum
-// ibv_mw_type).
-type ContextOpsAllocMWFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsAllocMWFunc) call(arg1 *PD, arg2 MWType) (*MW, error) {
+// callContextOpsAllocMW calls what alloc_mw of struct ibv_context_ops points to: in C
+// struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type). The error is errno,
+// where C returns NULL.
+func callContextOpsAllocMW(f FuncPtr, arg1 *PD, arg2 MWType) (*MW, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.alloc_mw", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
 	return clib.At[MW](result), err
 }
 
-// ContextOpsBindMWFunc is the address of a C function, or 0: the type of bind_mw in
-// struct ibv_context_ops, in C int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct
-// ibv_mw_bind *).
-type ContextOpsBindMWFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsBindMWFunc) call(arg1 *QP, arg2 *MW, arg3 *MWBind) error {
+// callContextOpsBindMW calls what bind_mw of struct ibv_context_ops points to: in C int
+// (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *). The error is what
+// C returns, where that is not 0.
+func callContextOpsBindMW(f FuncPtr, arg1 *QP, arg2 *MW, arg3 *MWBind) error {
 	return clib.Pointer{Name: "ibv_context_ops.bind_mw", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
-// ContextOpsDeallocMWFunc is the address of a C function, or 0: the type of dealloc_mw
-// in struct ibv_context_ops, in C int (*dealloc_mw)(struct ibv_mw *).
-type ContextOpsDeallocMWFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDeallocMWFunc) call(arg1 *MW) error {
+// callContextOpsDeallocMW calls what dealloc_mw of struct ibv_context_ops points to: in
+// C int (*dealloc_mw)(struct ibv_mw *). The error is what C returns, where that is not
+// 0.
+func callContextOpsDeallocMW(f FuncPtr, arg1 *MW) error {
 	return clib.Pointer{Name: "ibv_context_ops.dealloc_mw", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsPollCQFunc is the address of a C function, or 0: the type of poll_cq in
-// struct ibv_context_ops, in C int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *).
-type ContextOpsPollCQFunc uintptr
-
-// call calls the function. The error is of a negative result.
-func (f ContextOpsPollCQFunc) call(arg1 *CQ, arg2 int32, arg3 *WC) (int, error) {
+// callContextOpsPollCQ calls what poll_cq of struct ibv_context_ops points to: in C int
+// (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *). The error is of a negative result.
+func callContextOpsPollCQ(f FuncPtr, arg1 *CQ, arg2 int32, arg3 *WC) (int, error) {
 	return clib.Pointer{Name: "ibv_context_ops.poll_cq", Address: uintptr(f)}.Count(4, uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
 }
 
-// ContextOpsReqNotifyCQFunc is the address of a C function, or 0: the type of
-// req_notify_cq in struct ibv_context_ops, in C int (*req_notify_cq)(struct ibv_cq *,
-// int).
-type ContextOpsReqNotifyCQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsReqNotifyCQFunc) call(arg1 *CQ, arg2 int32) error {
+// callContextOpsReqNotifyCQ calls what req_notify_cq of struct ibv_context_ops points
+// to: in C int (*req_notify_cq)(struct ibv_cq *, int). The error is what C returns,
+// where that is not 0.
+func callContextOpsReqNotifyCQ(f FuncPtr, arg1 *CQ, arg2 int32) error {
 	return clib.Pointer{Name: "ibv_context_ops.req_notify_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2))
 }
 
-// ContextOpsPostSRQRecvFunc is the address of a C function, or 0: the type of
-// post_srq_recv in struct ibv_context_ops, in C int (*post_srq_recv)(struct ibv_srq *,
-// struct ibv_recv_wr *, struct ibv_recv_wr **).
-type ContextOpsPostSRQRecvFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsPostSRQRecvFunc) call(arg1 *SRQ, arg2 *RecvWR, arg3 **RecvWR) error {
+// callContextOpsPostSRQRecv calls what post_srq_recv of struct ibv_context_ops points
+// to: in C int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct
+// ibv_recv_wr **). The error is what C returns, where that is not 0.
+func callContextOpsPostSRQRecv(f FuncPtr, arg1 *SRQ, arg2 *RecvWR, arg3 **RecvWR) error {
 	return clib.Pointer{Name: "ibv_context_ops.post_srq_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
-// ContextOpsPostSendFunc is the address of a C function, or 0: the type of post_send in
-// struct ibv_context_ops, in C int (*post_send)(struct ibv_qp *, struct ibv_send_wr *,
-// struct ibv_send_wr **).
-type ContextOpsPostSendFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsPostSendFunc) call(arg1 *QP, arg2 *SendWR, arg3 **SendWR) error {
+// callContextOpsPostSend calls what post_send of struct ibv_context_ops points to: in C
+// int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **). The
+// error is what C returns, where that is not 0.
+func callContextOpsPostSend(f FuncPtr, arg1 *QP, arg2 *SendWR, arg3 **SendWR) error {
 	return clib.Pointer{Name: "ibv_context_ops.post_send", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
-// ContextOpsPostRecvFunc is the address of a C function, or 0: the type of post_recv in
-// struct ibv_context_ops, in C int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *,
-// struct ibv_recv_wr **).
-type ContextOpsPostRecvFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsPostRecvFunc) call(arg1 *QP, arg2 *RecvWR, arg3 **RecvWR) error {
+// callContextOpsPostRecv calls what post_recv of struct ibv_context_ops points to: in C
+// int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **). The
+// error is what C returns, where that is not 0.
+func callContextOpsPostRecv(f FuncPtr, arg1 *QP, arg2 *RecvWR, arg3 **RecvWR) error {
 	return clib.Pointer{Name: "ibv_context_ops.post_recv", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
@@ -3812,190 +3733,139 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(ValuesEx{})-8]
 }
 
-// VerbsContextDestroyRWQIndTableFunc is the address of a C function, or 0: the type of
-// destroy_rwq_ind_table in struct verbs_context, in C int
-// (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *).
-type VerbsContextDestroyRWQIndTableFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDestroyRWQIndTableFunc) call(arg1 *RWQIndTable) error {
+// callVerbsContextDestroyRWQIndTable calls what destroy_rwq_ind_table of struct
+// verbs_context points to: in C int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table
+// *). The error is what C returns, where that is not 0.
+func callVerbsContextDestroyRWQIndTable(f FuncPtr, arg1 *RWQIndTable) error {
 	return clib.Pointer{Name: "verbs_context.destroy_rwq_ind_table", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextCreateRWQIndTableFunc is the address of a C function, or 0: the type of
-// create_rwq_ind_table in struct verbs_context, in C struct ibv_rwq_ind_table
+// callVerbsContextCreateRWQIndTable calls what create_rwq_ind_table of struct
+// verbs_context points to: in C struct ibv_rwq_ind_table
 // *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *).
-type VerbsContextCreateRWQIndTableFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateRWQIndTableFunc) call(arg1 *Context, arg2 *RWQIndTableInitAttr) (*RWQIndTable, error) {
+// The error is errno, where C returns NULL.
+func callVerbsContextCreateRWQIndTable(f FuncPtr, arg1 *Context, arg2 *RWQIndTableInitAttr) (*RWQIndTable, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_rwq_ind_table", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[RWQIndTable](result), err
 }
 
-// VerbsContextDestroyWQFunc is the address of a C function, or 0: the type of
-// destroy_wq in struct verbs_context, in C int (*destroy_wq)(struct ibv_wq *).
-type VerbsContextDestroyWQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDestroyWQFunc) call(arg1 *WQ) error {
+// callVerbsContextDestroyWQ calls what destroy_wq of struct verbs_context points to: in
+// C int (*destroy_wq)(struct ibv_wq *). The error is what C returns, where that is not
+// 0.
+func callVerbsContextDestroyWQ(f FuncPtr, arg1 *WQ) error {
 	return clib.Pointer{Name: "verbs_context.destroy_wq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextModifyWQFunc is the address of a C function, or 0: the type of modify_wq
-// in struct verbs_context, in C int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr
-// *).
-type VerbsContextModifyWQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextModifyWQFunc) call(arg1 *WQ, arg2 *WQAttr) error {
+// callVerbsContextModifyWQ calls what modify_wq of struct verbs_context points to: in C
+// int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *). The error is what C returns,
+// where that is not 0.
+func callVerbsContextModifyWQ(f FuncPtr, arg1 *WQ, arg2 *WQAttr) error {
 	return clib.Pointer{Name: "verbs_context.modify_wq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextCreateWQFunc is the address of a C function, or 0: the type of create_wq
-// in struct verbs_context, in C struct ibv_wq *(*create_wq)(struct ibv_context *,
-// struct ibv_wq_init_attr *).
-type VerbsContextCreateWQFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateWQFunc) call(arg1 *Context, arg2 *WQInitAttr) (*WQ, error) {
+// callVerbsContextCreateWQ calls what create_wq of struct verbs_context points to: in C
+// struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *). The
+// error is errno, where C returns NULL.
+func callVerbsContextCreateWQ(f FuncPtr, arg1 *Context, arg2 *WQInitAttr) (*WQ, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_wq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[WQ](result), err
 }
 
-// VerbsContextQueryRtValuesFunc is the address of a C function, or 0: the type of
-// query_rt_values in struct verbs_context, in C int (*query_rt_values)(struct
-// ibv_context *, struct ibv_values_ex *).
-type VerbsContextQueryRtValuesFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextQueryRtValuesFunc) call(arg1 *Context, arg2 *ValuesEx) error {
+// callVerbsContextQueryRtValues calls what query_rt_values of struct verbs_context
+// points to: in C int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *).
+// The error is what C returns, where that is not 0.
+func callVerbsContextQueryRtValues(f FuncPtr, arg1 *Context, arg2 *ValuesEx) error {
 	return clib.Pointer{Name: "verbs_context.query_rt_values", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextCreateCQExFunc is the address of a C function, or 0: the type of
-// create_cq_ex in struct verbs_context, in C struct ibv_cq_ex *(*create_cq_ex)(struct
-// ibv_context *, struct ibv_cq_init_attr_ex *).
-type VerbsContextCreateCQExFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateCQExFunc) call(arg1 *Context, arg2 *CQInitAttrEx) (*CQEx, error) {
+// callVerbsContextCreateCQEx calls what create_cq_ex of struct verbs_context points to:
+// in C struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct
+// ibv_cq_init_attr_ex *). The error is errno, where C returns NULL.
+func callVerbsContextCreateCQEx(f FuncPtr, arg1 *Context, arg2 *CQInitAttrEx) (*CQEx, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_cq_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[CQEx](result), err
 }
 
-// VerbsContextQueryDeviceExFunc is the address of a C function, or 0: the type of
-// query_device_ex in struct verbs_context, in C int (*query_device_ex)(struct
-// ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *,
-// size_t).
-type VerbsContextQueryDeviceExFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextQueryDeviceExFunc) call(arg1 *Context, arg2 *QueryDeviceExInput, arg3 *DeviceAttrEx, arg4 uint64) error {
+// callVerbsContextQueryDeviceEx calls what query_device_ex of struct verbs_context
+// points to: in C int (*query_device_ex)(struct ibv_context *, const struct
+// ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t). The error is what
+// C returns, where that is not 0.
+func callVerbsContextQueryDeviceEx(f FuncPtr, arg1 *Context, arg2 *QueryDeviceExInput, arg3 *DeviceAttrEx, arg4 uint64) error {
 	return clib.Pointer{Name: "verbs_context.query_device_ex", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
 }
 
-// VerbsContextIbvDestroyFlowFunc is the address of a C function, or 0: the type of
-// ibv_destroy_flow in struct verbs_context, in C int (*ibv_destroy_flow)(struct
-// ibv_flow *).
-type VerbsContextIbvDestroyFlowFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextIbvDestroyFlowFunc) call(arg1 *Flow) error {
+// callVerbsContextIbvDestroyFlow calls what ibv_destroy_flow of struct verbs_context
+// points to: in C int (*ibv_destroy_flow)(struct ibv_flow *). The error is what C
+// returns, where that is not 0.
+func callVerbsContextIbvDestroyFlow(f FuncPtr, arg1 *Flow) error {
 	return clib.Pointer{Name: "verbs_context.ibv_destroy_flow", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextABIPlaceholder2Func is the address of a C function, or 0: the type of
-// ABI_placeholder2 in struct verbs_context, in C void (*ABI_placeholder2)(void).
-type VerbsContextABIPlaceholder2Func uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f VerbsContextABIPlaceholder2Func) call() error {
+// callVerbsContextABIPlaceholder2 calls what ABI_placeholder2 of struct verbs_context
+// points to: in C void (*ABI_placeholder2)(void). C reports no failure: the error says
+// that there is no such function.
+func callVerbsContextABIPlaceholder2(f FuncPtr) error {
 	return clib.Pointer{Name: "verbs_context.ABI_placeholder2", Address: uintptr(f)}.Void()
 }
 
-// VerbsContextIbvCreateFlowFunc is the address of a C function, or 0: the type of
-// ibv_create_flow in struct verbs_context, in C struct ibv_flow
-// *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *).
-type VerbsContextIbvCreateFlowFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextIbvCreateFlowFunc) call(arg1 *QP, arg2 *FlowAttr) (*Flow, error) {
+// callVerbsContextIbvCreateFlow calls what ibv_create_flow of struct verbs_context
+// points to: in C struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct
+// ibv_flow_attr *). The error is errno, where C returns NULL.
+func callVerbsContextIbvCreateFlow(f FuncPtr, arg1 *QP, arg2 *FlowAttr) (*Flow, error) {
 	result, err := clib.Pointer{Name: "verbs_context.ibv_create_flow", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[Flow](result), err
 }
 
-// VerbsContextABIPlaceholder1Func is the address of a C function, or 0: the type of
-// ABI_placeholder1 in struct verbs_context, in C void (*ABI_placeholder1)(void).
-type VerbsContextABIPlaceholder1Func uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f VerbsContextABIPlaceholder1Func) call() error {
+// callVerbsContextABIPlaceholder1 calls what ABI_placeholder1 of struct verbs_context
+// points to: in C void (*ABI_placeholder1)(void). C reports no failure: the error says
+// that there is no such function.
+func callVerbsContextABIPlaceholder1(f FuncPtr) error {
 	return clib.Pointer{Name: "verbs_context.ABI_placeholder1", Address: uintptr(f)}.Void()
 }
 
-// VerbsContextOpenQPFunc is the address of a C function, or 0: the type of open_qp in
-// struct verbs_context, in C struct ibv_qp *(*open_qp)(struct ibv_context *, struct
-// ibv_qp_open_attr *).
-type VerbsContextOpenQPFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextOpenQPFunc) call(arg1 *Context, arg2 *QPOpenAttr) (*QP, error) {
+// callVerbsContextOpenQP calls what open_qp of struct verbs_context points to: in C
+// struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *). The error
+// is errno, where C returns NULL.
+func callVerbsContextOpenQP(f FuncPtr, arg1 *Context, arg2 *QPOpenAttr) (*QP, error) {
 	result, err := clib.Pointer{Name: "verbs_context.open_qp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[QP](result), err
 }
 
-// VerbsContextCreateQPExFunc is the address of a C function, or 0: the type of
-// create_qp_ex in struct verbs_context, in C struct ibv_qp *(*create_qp_ex)(struct
-// ibv_context *, struct ibv_qp_init_attr_ex *).
-type VerbsContextCreateQPExFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateQPExFunc) call(arg1 *Context, arg2 *QPInitAttrEx) (*QP, error) {
+// callVerbsContextCreateQPEx calls what create_qp_ex of struct verbs_context points to:
+// in C struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex
+// *). The error is errno, where C returns NULL.
+func callVerbsContextCreateQPEx(f FuncPtr, arg1 *Context, arg2 *QPInitAttrEx) (*QP, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_qp_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[QP](result), err
 }
 
-// VerbsContextGetSRQNumFunc is the address of a C function, or 0: the type of
-// get_srq_num in struct verbs_context, in C int (*get_srq_num)(struct ibv_srq *,
-// uint32_t *).
-type VerbsContextGetSRQNumFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextGetSRQNumFunc) call(arg1 *SRQ, arg2 *uint32) error {
+// callVerbsContextGetSRQNum calls what get_srq_num of struct verbs_context points to:
+// in C int (*get_srq_num)(struct ibv_srq *, uint32_t *). The error is what C returns,
+// where that is not 0.
+func callVerbsContextGetSRQNum(f FuncPtr, arg1 *SRQ, arg2 *uint32) error {
 	return clib.Pointer{Name: "verbs_context.get_srq_num", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextCreateSRQExFunc is the address of a C function, or 0: the type of
-// create_srq_ex in struct verbs_context, in C struct ibv_srq *(*create_srq_ex)(struct
-// ibv_context *, struct ibv_srq_init_attr_ex *).
-type VerbsContextCreateSRQExFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateSRQExFunc) call(arg1 *Context, arg2 *SRQInitAttrEx) (*SRQ, error) {
+// callVerbsContextCreateSRQEx calls what create_srq_ex of struct verbs_context points
+// to: in C struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct
+// ibv_srq_init_attr_ex *). The error is errno, where C returns NULL.
+func callVerbsContextCreateSRQEx(f FuncPtr, arg1 *Context, arg2 *SRQInitAttrEx) (*SRQ, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_srq_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[SRQ](result), err
 }
 
-// VerbsContextOpenXRCDFunc is the address of a C function, or 0: the type of open_xrcd
-// in struct verbs_context, in C struct ibv_xrcd *(*open_xrcd)(struct ibv_context *,
-// struct ibv_xrcd_init_attr *).
-type VerbsContextOpenXRCDFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextOpenXRCDFunc) call(arg1 *Context, arg2 *XRCDInitAttr) (*XRCD, error) {
+// callVerbsContextOpenXRCD calls what open_xrcd of struct verbs_context points to: in C
+// struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *). The
+// error is errno, where C returns NULL.
+func callVerbsContextOpenXRCD(f FuncPtr, arg1 *Context, arg2 *XRCDInitAttr) (*XRCD, error) {
 	result, err := clib.Pointer{Name: "verbs_context.open_xrcd", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[XRCD](result), err
 }
 
-// VerbsContextCloseXRCDFunc is the address of a C function, or 0: the type of
-// close_xrcd in struct verbs_context, in C int (*close_xrcd)(struct ibv_xrcd *).
-type VerbsContextCloseXRCDFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextCloseXRCDFunc) call(arg1 *XRCD) error {
+// callVerbsContextCloseXRCD calls what close_xrcd of struct verbs_context points to: in
+// C int (*close_xrcd)(struct ibv_xrcd *). The error is what C returns, where that is
+// not 0.
+func callVerbsContextCloseXRCD(f FuncPtr, arg1 *XRCD) error {
 	return clib.Pointer{Name: "verbs_context.close_xrcd", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
@@ -4195,6 +4065,11 @@ func (s Ptr[T]) Get() *T {
 func (s Ptr[T]) String() string {
 	return "0x" + strconv.FormatUint(uint64(s), 16)
 }
+
+// FuncPtr is the address of a C function as a number, or 0: what C's function pointers
+// are. The comment of a member has its prototype. An address that cgo, purego or a
+// loaded library gives converts to it.
+type FuncPtr uintptr
 
 // noCopy is in C's objects, which are only where C made them: a copy is none. It takes
 // no room, and go vet reports copies of what has these methods.

@@ -1612,16 +1612,18 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CQ{})-8]
 }
 
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadImmDataFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadImmData calls what read_imm_data of struct ibv_cq_ex points to: in C
+// uint32_t (*read_imm_data)(struct ibv_cq_ex *). C reports no failure: the error says
+// that there is no such function.
+func callCQExReadImmData(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_imm_data", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadWCFlagsFunc) call(arg1 *CQEx) (int32, error) {
+// callCQExReadWCFlags calls what read_wc_flags of struct ibv_cq_ex points to: in C int
+// (*read_wc_flags)(struct ibv_cq_ex *). C reports no failure: the error says that there
+// is no such function.
+func callCQExReadWCFlags(f FuncPtr, arg1 *CQEx) (int32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_wc_flags", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return int32(result), err
 }
@@ -1675,55 +1677,55 @@ type CQEx struct {
 	// StartPoll goes to the first completion of a batch; ENOENT if there is none, and
 	// then EndPoll must not follow. EBUSY says to try again: the wallclock is being
 	// set.
-	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
+	StartPoll FuncPtr // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
 
 	// NextPoll goes to the next completion; ENOENT if there is none, and then EndPoll
 	// must follow.
-	NextPoll CQExNextPollFunc // int (*next_poll)(struct ibv_cq_ex *)
+	NextPoll FuncPtr // int (*next_poll)(struct ibv_cq_ex *)
 
 	// EndPoll ends the batch and frees its entries.
-	EndPoll CQExEndPollFunc // void (*end_poll)(struct ibv_cq_ex *)
+	EndPoll FuncPtr // void (*end_poll)(struct ibv_cq_ex *)
 
 	// ReadOpcode reads what was completed.
-	ReadOpcode CQExReadOpcodeFunc // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
+	ReadOpcode FuncPtr // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
 
 	// ReadVendorErr reads the device's own code for what went wrong.
-	ReadVendorErr CQExReadVendorErrFunc // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
+	ReadVendorErr FuncPtr // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
 
 	// ReadByteLen reads how many bytes were received.
-	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
+	ReadByteLen FuncPtr // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
 
 	// ReadImmData reads the immediate data, in network byte order, or the key that was
 	// made invalid.
-	ReadImmData CQExReadImmDataFunc // uint32_t (*read_imm_data)(struct ibv_cq_ex *)
+	ReadImmData FuncPtr // uint32_t (*read_imm_data)(struct ibv_cq_ex *)
 
 	// ReadQPNum reads the local queue pair's number.
-	ReadQPNum CQExReadQPNumFunc // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
+	ReadQPNum FuncPtr // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
 
 	// ReadSrcQP reads the sender's queue pair number; UD.
-	ReadSrcQP CQExReadSrcQPFunc // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
+	ReadSrcQP FuncPtr // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
 
 	// ReadWCFlags reads WCFlags.
-	ReadWCFlags CQExReadWCFlagsFunc // int (*read_wc_flags)(struct ibv_cq_ex *)
+	ReadWCFlags FuncPtr // int (*read_wc_flags)(struct ibv_cq_ex *)
 
 	// ReadSLID reads the sender's LID; UD.
-	ReadSLID CQExReadSLIDFunc // uint32_t (*read_slid)(struct ibv_cq_ex *)
+	ReadSLID FuncPtr // uint32_t (*read_slid)(struct ibv_cq_ex *)
 
 	// ReadSL reads the service level; UD.
-	ReadSL CQExReadSLFunc // uint8_t (*read_sl)(struct ibv_cq_ex *)
+	ReadSL FuncPtr // uint8_t (*read_sl)(struct ibv_cq_ex *)
 
 	// ReadDLIDPathBits reads the low bits of the LID that the message was sent to; UD.
-	ReadDLIDPathBits CQExReadDLIDPathBitsFunc // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
+	ReadDLIDPathBits FuncPtr // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
 
 	// ReadCompletionTS reads the device's clock at the completion, in its own ticks:
 	// see HCACoreClock.
-	ReadCompletionTS CQExReadCompletionTSFunc // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
+	ReadCompletionTS FuncPtr // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
 
 	// ReadCVLAN reads the customer VLAN tag that was taken off.
-	ReadCVLAN CQExReadCVLANFunc // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
+	ReadCVLAN FuncPtr // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
 
 	// ReadFlowTag reads the number that a flow's rule has put on the packet.
-	ReadFlowTag CQExReadFlowTagFunc // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
+	ReadFlowTag FuncPtr // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
 }
 
 func _() {
@@ -1842,246 +1844,180 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(FlowSpec{})-4]
 }
 
-// ContextOpsQueryDeviceFunc is the address of a C function, or 0: the type of
-// query_device in struct ibv_context_ops, in C int (*query_device)(struct ibv_context
-// *, struct ibv_device_attr *).
-type ContextOpsQueryDeviceFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsQueryDeviceFunc) call(arg1 *Context, arg2 *DeviceAttr) error {
+// callContextOpsQueryDevice calls what query_device of struct ibv_context_ops points
+// to: in C int (*query_device)(struct ibv_context *, struct ibv_device_attr *). The
+// error is what C returns, where that is not 0.
+func callContextOpsQueryDevice(f FuncPtr, arg1 *Context, arg2 *DeviceAttr) error {
 	return clib.Pointer{Name: "ibv_context_ops.query_device", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// ContextOpsQueryPortFunc is the address of a C function, or 0: the type of query_port
-// in struct ibv_context_ops, in C int (*query_port)(struct ibv_context *, uint8_t,
-// struct ibv_port_attr *).
-type ContextOpsQueryPortFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsQueryPortFunc) call(arg1 *Context, arg2 uint8, arg3 *PortAttr) error {
+// callContextOpsQueryPort calls what query_port of struct ibv_context_ops points to: in
+// C int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *). The error
+// is what C returns, where that is not 0.
+func callContextOpsQueryPort(f FuncPtr, arg1 *Context, arg2 uint8, arg3 *PortAttr) error {
 	return clib.Pointer{Name: "ibv_context_ops.query_port", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
 }
 
-// ContextOpsAllocPDFunc is the address of a C function, or 0: the type of alloc_pd in
-// struct ibv_context_ops, in C struct ibv_pd *(*alloc_pd)(struct ibv_context *).
-type ContextOpsAllocPDFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsAllocPDFunc) call(arg1 *Context) (*PD, error) {
+// callContextOpsAllocPD calls what alloc_pd of struct ibv_context_ops points to: in C
+// struct ibv_pd *(*alloc_pd)(struct ibv_context *). The error is errno, where C returns
+// NULL.
+func callContextOpsAllocPD(f FuncPtr, arg1 *Context) (*PD, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.alloc_pd", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)))
 	return clib.At[PD](result), err
 }
 
-// ContextOpsDeallocPDFunc is the address of a C function, or 0: the type of dealloc_pd
-// in struct ibv_context_ops, in C int (*dealloc_pd)(struct ibv_pd *).
-type ContextOpsDeallocPDFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDeallocPDFunc) call(arg1 *PD) error {
+// callContextOpsDeallocPD calls what dealloc_pd of struct ibv_context_ops points to: in
+// C int (*dealloc_pd)(struct ibv_pd *). The error is what C returns, where that is not
+// 0.
+func callContextOpsDeallocPD(f FuncPtr, arg1 *PD) error {
 	return clib.Pointer{Name: "ibv_context_ops.dealloc_pd", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsRegMRFunc is the address of a C function, or 0: the type of reg_mr in
-// struct ibv_context_ops, in C struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *,
-// size_t, int).
-type ContextOpsRegMRFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
+// callContextOpsRegMR calls what reg_mr of struct ibv_context_ops points to: in C
+// struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *, size_t, int). The error is errno,
+// where C returns NULL.
 //
 //go:uintptrescapes
-func (f ContextOpsRegMRFunc) call(arg1 *PD, arg2 uintptr, arg3 uint64, arg4 int32) (*MR, error) {
+func callContextOpsRegMR(f FuncPtr, arg1 *PD, arg2 uintptr, arg3 uint64, arg4 int32) (*MR, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.reg_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4))
 	return clib.At[MR](result), err
 }
 
-// ContextOpsReregMRFunc is the address of a C function, or 0: the type of rereg_mr in
-// struct ibv_context_ops, in C int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *,
-// void *, size_t, int).
-type ContextOpsReregMRFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
+// callContextOpsReregMR calls what rereg_mr of struct ibv_context_ops points to: in C
+// int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *, void *, size_t, int). The
+// error is what C returns, where that is not 0.
 //
 //go:uintptrescapes
-func (f ContextOpsReregMRFunc) call(arg1 *MR, arg2 int32, arg3 *PD, arg4 uintptr, arg5 uint64, arg6 int32) error {
+func callContextOpsReregMR(f FuncPtr, arg1 *MR, arg2 int32, arg3 *PD, arg4 uintptr, arg5 uint64, arg6 int32) error {
 	return clib.Pointer{Name: "ibv_context_ops.rereg_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), arg4, uintptr(arg5), uintptr(arg6))
 }
 
-// ContextOpsDeregMRFunc is the address of a C function, or 0: the type of dereg_mr in
-// struct ibv_context_ops, in C int (*dereg_mr)(struct ibv_mr *).
-type ContextOpsDeregMRFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDeregMRFunc) call(arg1 *MR) error {
+// callContextOpsDeregMR calls what dereg_mr of struct ibv_context_ops points to: in C
+// int (*dereg_mr)(struct ibv_mr *). The error is what C returns, where that is not 0.
+func callContextOpsDeregMR(f FuncPtr, arg1 *MR) error {
 	return clib.Pointer{Name: "ibv_context_ops.dereg_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsCreateCQFunc is the address of a C function, or 0: the type of create_cq in
-// struct ibv_context_ops, in C struct ibv_cq *(*create_cq)(struct ibv_context *, int,
-// struct ibv_comp_channel *, int).
-type ContextOpsCreateCQFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsCreateCQFunc) call(arg1 *Context, arg2 int32, arg3 *CompChannel, arg4 int32) (*CQ, error) {
+// callContextOpsCreateCQ calls what create_cq of struct ibv_context_ops points to: in C
+// struct ibv_cq *(*create_cq)(struct ibv_context *, int, struct ibv_comp_channel *,
+// int). The error is errno, where C returns NULL.
+func callContextOpsCreateCQ(f FuncPtr, arg1 *Context, arg2 int32, arg3 *CompChannel, arg4 int32) (*CQ, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.create_cq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
 	return clib.At[CQ](result), err
 }
 
-// ContextOpsCQEventFunc is the address of a C function, or 0: the type of cq_event in
-// struct ibv_context_ops, in C void (*cq_event)(struct ibv_cq *).
-type ContextOpsCQEventFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f ContextOpsCQEventFunc) call(arg1 *CQ) error {
+// callContextOpsCQEvent calls what cq_event of struct ibv_context_ops points to: in C
+// void (*cq_event)(struct ibv_cq *). C reports no failure: the error says that there is
+// no such function.
+func callContextOpsCQEvent(f FuncPtr, arg1 *CQ) error {
 	return clib.Pointer{Name: "ibv_context_ops.cq_event", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsResizeCQFunc is the address of a C function, or 0: the type of resize_cq in
-// struct ibv_context_ops, in C int (*resize_cq)(struct ibv_cq *, int).
-type ContextOpsResizeCQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsResizeCQFunc) call(arg1 *CQ, arg2 int32) error {
+// callContextOpsResizeCQ calls what resize_cq of struct ibv_context_ops points to: in C
+// int (*resize_cq)(struct ibv_cq *, int). The error is what C returns, where that is
+// not 0.
+func callContextOpsResizeCQ(f FuncPtr, arg1 *CQ, arg2 int32) error {
 	return clib.Pointer{Name: "ibv_context_ops.resize_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2))
 }
 
-// ContextOpsDestroyCQFunc is the address of a C function, or 0: the type of destroy_cq
-// in struct ibv_context_ops, in C int (*destroy_cq)(struct ibv_cq *).
-type ContextOpsDestroyCQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDestroyCQFunc) call(arg1 *CQ) error {
+// callContextOpsDestroyCQ calls what destroy_cq of struct ibv_context_ops points to: in
+// C int (*destroy_cq)(struct ibv_cq *). The error is what C returns, where that is not
+// 0.
+func callContextOpsDestroyCQ(f FuncPtr, arg1 *CQ) error {
 	return clib.Pointer{Name: "ibv_context_ops.destroy_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsCreateSRQFunc is the address of a C function, or 0: the type of create_srq
-// in struct ibv_context_ops, in C struct ibv_srq *(*create_srq)(struct ibv_pd *, struct
-// ibv_srq_init_attr *).
-type ContextOpsCreateSRQFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsCreateSRQFunc) call(arg1 *PD, arg2 *SRQInitAttr) (*SRQ, error) {
+// callContextOpsCreateSRQ calls what create_srq of struct ibv_context_ops points to: in
+// C struct ibv_srq *(*create_srq)(struct ibv_pd *, struct ibv_srq_init_attr *). The
+// error is errno, where C returns NULL.
+func callContextOpsCreateSRQ(f FuncPtr, arg1 *PD, arg2 *SRQInitAttr) (*SRQ, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.create_srq", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[SRQ](result), err
 }
 
-// ContextOpsModifySRQFunc is the address of a C function, or 0: the type of modify_srq
-// in struct ibv_context_ops, in C int (*modify_srq)(struct ibv_srq *, struct
-// ibv_srq_attr *, int).
-type ContextOpsModifySRQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsModifySRQFunc) call(arg1 *SRQ, arg2 *SRQAttr, arg3 int32) error {
+// callContextOpsModifySRQ calls what modify_srq of struct ibv_context_ops points to: in
+// C int (*modify_srq)(struct ibv_srq *, struct ibv_srq_attr *, int). The error is what
+// C returns, where that is not 0.
+func callContextOpsModifySRQ(f FuncPtr, arg1 *SRQ, arg2 *SRQAttr, arg3 int32) error {
 	return clib.Pointer{Name: "ibv_context_ops.modify_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
 }
 
-// ContextOpsQuerySRQFunc is the address of a C function, or 0: the type of query_srq in
-// struct ibv_context_ops, in C int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr
-// *).
-type ContextOpsQuerySRQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsQuerySRQFunc) call(arg1 *SRQ, arg2 *SRQAttr) error {
+// callContextOpsQuerySRQ calls what query_srq of struct ibv_context_ops points to: in C
+// int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr *). The error is what C
+// returns, where that is not 0.
+func callContextOpsQuerySRQ(f FuncPtr, arg1 *SRQ, arg2 *SRQAttr) error {
 	return clib.Pointer{Name: "ibv_context_ops.query_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// ContextOpsDestroySRQFunc is the address of a C function, or 0: the type of
-// destroy_srq in struct ibv_context_ops, in C int (*destroy_srq)(struct ibv_srq *).
-type ContextOpsDestroySRQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDestroySRQFunc) call(arg1 *SRQ) error {
+// callContextOpsDestroySRQ calls what destroy_srq of struct ibv_context_ops points to:
+// in C int (*destroy_srq)(struct ibv_srq *). The error is what C returns, where that is
+// not 0.
+func callContextOpsDestroySRQ(f FuncPtr, arg1 *SRQ) error {
 	return clib.Pointer{Name: "ibv_context_ops.destroy_srq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsCreateQPFunc is the address of a C function, or 0: the type of create_qp in
-// struct ibv_context_ops, in C struct ibv_qp *(*create_qp)(struct ibv_pd *, struct
-// ibv_qp_init_attr *).
-type ContextOpsCreateQPFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsCreateQPFunc) call(arg1 *PD, arg2 *QPInitAttr) (*QP, error) {
+// callContextOpsCreateQP calls what create_qp of struct ibv_context_ops points to: in C
+// struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *). The error is
+// errno, where C returns NULL.
+func callContextOpsCreateQP(f FuncPtr, arg1 *PD, arg2 *QPInitAttr) (*QP, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.create_qp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[QP](result), err
 }
 
-// ContextOpsQueryQPFunc is the address of a C function, or 0: the type of query_qp in
-// struct ibv_context_ops, in C int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *,
-// int, struct ibv_qp_init_attr *).
-type ContextOpsQueryQPFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsQueryQPFunc) call(arg1 *QP, arg2 *QPAttr, arg3 int32, arg4 *QPInitAttr) error {
+// callContextOpsQueryQP calls what query_qp of struct ibv_context_ops points to: in C
+// int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr
+// *). The error is what C returns, where that is not 0.
+func callContextOpsQueryQP(f FuncPtr, arg1 *QP, arg2 *QPAttr, arg3 int32, arg4 *QPInitAttr) error {
 	return clib.Pointer{Name: "ibv_context_ops.query_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(unsafe.Pointer(arg4)))
 }
 
-// ContextOpsModifyQPFunc is the address of a C function, or 0: the type of modify_qp in
-// struct ibv_context_ops, in C int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *,
-// int).
-type ContextOpsModifyQPFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsModifyQPFunc) call(arg1 *QP, arg2 *QPAttr, arg3 int32) error {
+// callContextOpsModifyQP calls what modify_qp of struct ibv_context_ops points to: in C
+// int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int). The error is what C
+// returns, where that is not 0.
+func callContextOpsModifyQP(f FuncPtr, arg1 *QP, arg2 *QPAttr, arg3 int32) error {
 	return clib.Pointer{Name: "ibv_context_ops.modify_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
 }
 
-// ContextOpsDestroyQPFunc is the address of a C function, or 0: the type of destroy_qp
-// in struct ibv_context_ops, in C int (*destroy_qp)(struct ibv_qp *).
-type ContextOpsDestroyQPFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDestroyQPFunc) call(arg1 *QP) error {
+// callContextOpsDestroyQP calls what destroy_qp of struct ibv_context_ops points to: in
+// C int (*destroy_qp)(struct ibv_qp *). The error is what C returns, where that is not
+// 0.
+func callContextOpsDestroyQP(f FuncPtr, arg1 *QP) error {
 	return clib.Pointer{Name: "ibv_context_ops.destroy_qp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsCreateAHFunc is the address of a C function, or 0: the type of create_ah in
-// struct ibv_context_ops, in C struct ibv_ah *(*create_ah)(struct ibv_pd *, struct
-// ibv_ah_attr *).
-type ContextOpsCreateAHFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f ContextOpsCreateAHFunc) call(arg1 *PD, arg2 *AHAttr) (*AH, error) {
+// callContextOpsCreateAH calls what create_ah of struct ibv_context_ops points to: in C
+// struct ibv_ah *(*create_ah)(struct ibv_pd *, struct ibv_ah_attr *). The error is
+// errno, where C returns NULL.
+func callContextOpsCreateAH(f FuncPtr, arg1 *PD, arg2 *AHAttr) (*AH, error) {
 	result, err := clib.Pointer{Name: "ibv_context_ops.create_ah", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[AH](result), err
 }
 
-// ContextOpsDestroyAHFunc is the address of a C function, or 0: the type of destroy_ah
-// in struct ibv_context_ops, in C int (*destroy_ah)(struct ibv_ah *).
-type ContextOpsDestroyAHFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDestroyAHFunc) call(arg1 *AH) error {
+// callContextOpsDestroyAH calls what destroy_ah of struct ibv_context_ops points to: in
+// C int (*destroy_ah)(struct ibv_ah *). The error is what C returns, where that is not
+// 0.
+func callContextOpsDestroyAH(f FuncPtr, arg1 *AH) error {
 	return clib.Pointer{Name: "ibv_context_ops.destroy_ah", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// ContextOpsAttachMcastFunc is the address of a C function, or 0: the type of
-// attach_mcast in struct ibv_context_ops, in C int (*attach_mcast)(struct ibv_qp *,
-// const union ibv_gid *, uint16_t).
-type ContextOpsAttachMcastFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsAttachMcastFunc) call(arg1 *QP, arg2 *GID, arg3 uint16) error {
+// callContextOpsAttachMcast calls what attach_mcast of struct ibv_context_ops points
+// to: in C int (*attach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t). The
+// error is what C returns, where that is not 0.
+func callContextOpsAttachMcast(f FuncPtr, arg1 *QP, arg2 *GID, arg3 uint16) error {
 	return clib.Pointer{Name: "ibv_context_ops.attach_mcast", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
 }
 
-// ContextOpsDetachMcastFunc is the address of a C function, or 0: the type of
-// detach_mcast in struct ibv_context_ops, in C int (*detach_mcast)(struct ibv_qp *,
-// const union ibv_gid *, uint16_t).
-type ContextOpsDetachMcastFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f ContextOpsDetachMcastFunc) call(arg1 *QP, arg2 *GID, arg3 uint16) error {
+// callContextOpsDetachMcast calls what detach_mcast of struct ibv_context_ops points
+// to: in C int (*detach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t). The
+// error is what C returns, where that is not 0.
+func callContextOpsDetachMcast(f FuncPtr, arg1 *QP, arg2 *GID, arg3 uint16) error {
 	return clib.Pointer{Name: "ibv_context_ops.detach_mcast", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3))
 }
 
-// ContextOpsAsyncEventFunc is the address of a C function, or 0: the type of
-// async_event in struct ibv_context_ops, in C void (*async_event)(struct
-// ibv_async_event *).
-type ContextOpsAsyncEventFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f ContextOpsAsyncEventFunc) call(arg1 *AsyncEvent) error {
+// callContextOpsAsyncEvent calls what async_event of struct ibv_context_ops points to:
+// in C void (*async_event)(struct ibv_async_event *). C reports no failure: the error
+// says that there is no such function.
+func callContextOpsAsyncEvent(f FuncPtr, arg1 *AsyncEvent) error {
 	return clib.Pointer{Name: "ibv_context_ops.async_event", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
@@ -2091,56 +2027,56 @@ func (f ContextOpsAsyncEventFunc) call(arg1 *AsyncEvent) error {
 // It is C's struct ibv_context_ops of infiniband/verbs.h, 256 bytes.
 type ContextOps struct {
 	_           structs.HostLayout
-	QueryDevice ContextOpsQueryDeviceFunc // int (*query_device)(struct ibv_context *, struct ibv_device_attr *)
-	QueryPort   ContextOpsQueryPortFunc   // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *)
-	AllocPD     ContextOpsAllocPDFunc     // struct ibv_pd *(*alloc_pd)(struct ibv_context *)
-	DeallocPD   ContextOpsDeallocPDFunc   // int (*dealloc_pd)(struct ibv_pd *)
-	RegMR       ContextOpsRegMRFunc       // struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *, size_t, int)
-	ReregMR     ContextOpsReregMRFunc     // int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *, void *, size_t, int)
-	DeregMR     ContextOpsDeregMRFunc     // int (*dereg_mr)(struct ibv_mr *)
+	QueryDevice FuncPtr // int (*query_device)(struct ibv_context *, struct ibv_device_attr *)
+	QueryPort   FuncPtr // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *)
+	AllocPD     FuncPtr // struct ibv_pd *(*alloc_pd)(struct ibv_context *)
+	DeallocPD   FuncPtr // int (*dealloc_pd)(struct ibv_pd *)
+	RegMR       FuncPtr // struct ibv_mr *(*reg_mr)(struct ibv_pd *, void *, size_t, int)
+	ReregMR     FuncPtr // int (*rereg_mr)(struct ibv_mr *, int, struct ibv_pd *, void *, size_t, int)
+	DeregMR     FuncPtr // int (*dereg_mr)(struct ibv_mr *)
 
 	// AllocMW allocates a memory window.
-	AllocMW ContextOpsAllocMWFunc // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
+	AllocMW FuncPtr // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
 
 	// BindMW binds a memory window of type 1.
-	BindMW ContextOpsBindMWFunc // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
+	BindMW FuncPtr // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
 
 	// DeallocMW frees a memory window.
-	DeallocMW ContextOpsDeallocMWFunc // int (*dealloc_mw)(struct ibv_mw *)
-	CreateCQ  ContextOpsCreateCQFunc  // struct ibv_cq *(*create_cq)(struct ibv_context *, int, struct ibv_comp_channel *, int)
+	DeallocMW FuncPtr // int (*dealloc_mw)(struct ibv_mw *)
+	CreateCQ  FuncPtr // struct ibv_cq *(*create_cq)(struct ibv_context *, int, struct ibv_comp_channel *, int)
 
 	// PollCQ takes completions from a completion queue; the result is how many, or
 	// negative.
-	PollCQ ContextOpsPollCQFunc // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
+	PollCQ FuncPtr // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
 
 	// ReqNotifyCQ asks for one event at the next completion, or at the next solicited
 	// one.
-	ReqNotifyCQ ContextOpsReqNotifyCQFunc // int (*req_notify_cq)(struct ibv_cq *, int)
-	CQEvent     ContextOpsCQEventFunc     // void (*cq_event)(struct ibv_cq *)
-	ResizeCQ    ContextOpsResizeCQFunc    // int (*resize_cq)(struct ibv_cq *, int)
-	DestroyCQ   ContextOpsDestroyCQFunc   // int (*destroy_cq)(struct ibv_cq *)
-	CreateSRQ   ContextOpsCreateSRQFunc   // struct ibv_srq *(*create_srq)(struct ibv_pd *, struct ibv_srq_init_attr *)
-	ModifySRQ   ContextOpsModifySRQFunc   // int (*modify_srq)(struct ibv_srq *, struct ibv_srq_attr *, int)
-	QuerySRQ    ContextOpsQuerySRQFunc    // int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr *)
-	DestroySRQ  ContextOpsDestroySRQFunc  // int (*destroy_srq)(struct ibv_srq *)
+	ReqNotifyCQ FuncPtr // int (*req_notify_cq)(struct ibv_cq *, int)
+	CQEvent     FuncPtr // void (*cq_event)(struct ibv_cq *)
+	ResizeCQ    FuncPtr // int (*resize_cq)(struct ibv_cq *, int)
+	DestroyCQ   FuncPtr // int (*destroy_cq)(struct ibv_cq *)
+	CreateSRQ   FuncPtr // struct ibv_srq *(*create_srq)(struct ibv_pd *, struct ibv_srq_init_attr *)
+	ModifySRQ   FuncPtr // int (*modify_srq)(struct ibv_srq *, struct ibv_srq_attr *, int)
+	QuerySRQ    FuncPtr // int (*query_srq)(struct ibv_srq *, struct ibv_srq_attr *)
+	DestroySRQ  FuncPtr // int (*destroy_srq)(struct ibv_srq *)
 
 	// PostSRQRecv posts receives to a shared receive queue.
-	PostSRQRecv ContextOpsPostSRQRecvFunc // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	CreateQP    ContextOpsCreateQPFunc    // struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *)
-	QueryQP     ContextOpsQueryQPFunc     // int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *)
-	ModifyQP    ContextOpsModifyQPFunc    // int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int)
-	DestroyQP   ContextOpsDestroyQPFunc   // int (*destroy_qp)(struct ibv_qp *)
+	PostSRQRecv FuncPtr // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	CreateQP    FuncPtr // struct ibv_qp *(*create_qp)(struct ibv_pd *, struct ibv_qp_init_attr *)
+	QueryQP     FuncPtr // int (*query_qp)(struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *)
+	ModifyQP    FuncPtr // int (*modify_qp)(struct ibv_qp *, struct ibv_qp_attr *, int)
+	DestroyQP   FuncPtr // int (*destroy_qp)(struct ibv_qp *)
 
 	// PostSend posts to the send queue of a queue pair.
-	PostSend ContextOpsPostSendFunc // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
+	PostSend FuncPtr // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
 
 	// PostRecv posts to the receive queue of a queue pair.
-	PostRecv    ContextOpsPostRecvFunc    // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
-	CreateAH    ContextOpsCreateAHFunc    // struct ibv_ah *(*create_ah)(struct ibv_pd *, struct ibv_ah_attr *)
-	DestroyAH   ContextOpsDestroyAHFunc   // int (*destroy_ah)(struct ibv_ah *)
-	AttachMcast ContextOpsAttachMcastFunc // int (*attach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t)
-	DetachMcast ContextOpsDetachMcastFunc // int (*detach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t)
-	AsyncEvent  ContextOpsAsyncEventFunc  // void (*async_event)(struct ibv_async_event *)
+	PostRecv    FuncPtr // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	CreateAH    FuncPtr // struct ibv_ah *(*create_ah)(struct ibv_pd *, struct ibv_ah_attr *)
+	DestroyAH   FuncPtr // int (*destroy_ah)(struct ibv_ah *)
+	AttachMcast FuncPtr // int (*attach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t)
+	DetachMcast FuncPtr // int (*detach_mcast)(struct ibv_qp *, const union ibv_gid *, uint16_t)
+	AsyncEvent  FuncPtr // void (*async_event)(struct ibv_async_event *)
 }
 
 func _() {
@@ -2244,62 +2180,62 @@ type VerbsContext struct {
 	_ structs.HostLayout
 
 	// DestroyRWQIndTable destroys a table of work queues.
-	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
+	DestroyRWQIndTable FuncPtr // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
 
 	// CreateRWQIndTable makes a table of work queues.
-	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
+	CreateRWQIndTable FuncPtr // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
 
 	// DestroyWQ destroys a work queue.
-	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
+	DestroyWQ FuncPtr // int (*destroy_wq)(struct ibv_wq *)
 
 	// ModifyWQ changes a work queue.
-	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
+	ModifyWQ FuncPtr // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
 
 	// CreateWQ makes a work queue.
-	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
+	CreateWQ FuncPtr // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
 
 	// QueryRtValues asks for values that change, such as the clock's.
-	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
+	QueryRtValues FuncPtr // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
 
 	// CreateCQEx makes a completion queue that is read member by member.
-	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
+	CreateCQEx FuncPtr // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
 
 	// Priv is the library's own.
 	Priv *VerbsExPrivate // struct verbs_ex_private *priv
 
 	// QueryDeviceEx asks for a device's attributes.
-	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
+	QueryDeviceEx FuncPtr // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
 
 	// IbvDestroyFlow destroys a rule.
-	IbvDestroyFlow VerbsContextIbvDestroyFlowFunc // int (*ibv_destroy_flow)(struct ibv_flow *)
+	IbvDestroyFlow FuncPtr // int (*ibv_destroy_flow)(struct ibv_flow *)
 
 	// ABIPlaceholder2 has no use any more.
-	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
+	ABIPlaceholder2 FuncPtr // void (*ABI_placeholder2)(void)
 
 	// IbvCreateFlow makes a rule.
-	IbvCreateFlow VerbsContextIbvCreateFlowFunc // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	IbvCreateFlow FuncPtr // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
 
 	// ABIPlaceholder1 has no use any more.
-	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
+	ABIPlaceholder1 FuncPtr // void (*ABI_placeholder1)(void)
 
 	// OpenQP opens a queue pair of another process.
-	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
+	OpenQP FuncPtr // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
 
 	// CreateQPEx makes a queue pair of any kind.
-	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
+	CreateQPEx FuncPtr // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
 
 	// GetSRQNum asks for a shared receive queue's number, which XRC senders need.
-	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
+	GetSRQNum FuncPtr // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
 
 	// CreateSRQEx makes a shared receive queue of any kind.
-	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
+	CreateSRQEx FuncPtr // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
 
 	// OpenXRCD opens an XRC domain.
-	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
+	OpenXRCD FuncPtr // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
 
 	// CloseXRCD closes an XRC domain.
-	CloseXRCD   VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
-	HasCompMask uint64                    // uint64_t has_comp_mask
+	CloseXRCD   FuncPtr // int (*close_xrcd)(struct ibv_xrcd *)
+	HasCompMask uint64  // uint64_t has_comp_mask
 
 	// Sz is the length in bytes of the struct that the library has.
 	Sz uint64 // size_t sz

@@ -3280,27 +3280,21 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(AllocDMAttr{})-8]
 }
 
-// DMMemcpyToDMFunc is the address of a C function, or 0: the type of memcpy_to_dm in
-// struct ibv_dm, in C int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *,
-// size_t).
-type DMMemcpyToDMFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
+// callDMMemcpyToDM calls what memcpy_to_dm of struct ibv_dm points to: in C int
+// (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t). The error is what C
+// returns, where that is not 0.
 //
 //go:uintptrescapes
-func (f DMMemcpyToDMFunc) call(arg1 *DM, arg2 uint64, arg3 uintptr, arg4 uint64) error {
+func callDMMemcpyToDM(f FuncPtr, arg1 *DM, arg2 uint64, arg3 uintptr, arg4 uint64) error {
 	return clib.Pointer{Name: "ibv_dm.memcpy_to_dm", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), arg3, uintptr(arg4))
 }
 
-// DMMemcpyFromDMFunc is the address of a C function, or 0: the type of memcpy_from_dm
-// in struct ibv_dm, in C int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t,
-// size_t).
-type DMMemcpyFromDMFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
+// callDMMemcpyFromDM calls what memcpy_from_dm of struct ibv_dm points to: in C int
+// (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t). The error is what C
+// returns, where that is not 0.
 //
 //go:uintptrescapes
-func (f DMMemcpyFromDMFunc) call(arg1 uintptr, arg2 *DM, arg3 uint64, arg4 uint64) error {
+func callDMMemcpyFromDM(f FuncPtr, arg1 uintptr, arg2 *DM, arg3 uint64, arg4 uint64) error {
 	return clib.Pointer{Name: "ibv_dm.memcpy_from_dm", Address: uintptr(f)}.Errno(arg1, uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(arg4))
 }
 
@@ -3316,10 +3310,10 @@ type DM struct {
 	Context *Context // struct ibv_context *context
 
 	// MemcpyToDM copies from the program into it.
-	MemcpyToDM DMMemcpyToDMFunc // int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t)
+	MemcpyToDM FuncPtr // int (*memcpy_to_dm)(struct ibv_dm *, uint64_t, const void *, size_t)
 
 	// MemcpyFromDM copies from it to the program.
-	MemcpyFromDM DMMemcpyFromDMFunc // int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t)
+	MemcpyFromDM FuncPtr // int (*memcpy_from_dm)(void *, struct ibv_dm *, uint64_t, size_t)
 
 	// CompMask says whether Handle is there.
 	CompMask DMMask // uint32_t comp_mask
@@ -4049,242 +4043,164 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(OpsWR{})-8]
 }
 
-// QPExWRAtomicCmpSwpFunc is the address of a C function, or 0: the type of
-// wr_atomic_cmp_swp in struct ibv_qp_ex, in C void (*wr_atomic_cmp_swp)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t).
-type QPExWRAtomicCmpSwpFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRAtomicCmpSwpFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint64) error {
+// callQPExWRAtomicCmpSwp calls what wr_atomic_cmp_swp of struct ibv_qp_ex points to: in
+// C void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t,
+// uint64_t). C reports no failure: the error says that there is no such function.
+func callQPExWRAtomicCmpSwp(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint64) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_cmp_swp", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4), uintptr(arg5))
 }
 
-// QPExWRAtomicFetchAddFunc is the address of a C function, or 0: the type of
-// wr_atomic_fetch_add in struct ibv_qp_ex, in C void (*wr_atomic_fetch_add)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, uint64_t).
-type QPExWRAtomicFetchAddFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRAtomicFetchAddFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64) error {
+// callQPExWRAtomicFetchAdd calls what wr_atomic_fetch_add of struct ibv_qp_ex points
+// to: in C void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t,
+// uint64_t). C reports no failure: the error says that there is no such function.
+func callQPExWRAtomicFetchAdd(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_fetch_add", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4))
 }
 
-// QPExWRBindMWFunc is the address of a C function, or 0: the type of wr_bind_mw in
-// struct ibv_qp_ex, in C void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *,
-// uint32_t, const struct ibv_mw_bind_info *).
-type QPExWRBindMWFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
+// callQPExWRBindMW calls what wr_bind_mw of struct ibv_qp_ex points to: in C void
+// (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct
+// ibv_mw_bind_info *). C reports no failure: the error says that there is no such
 // function.
-func (f QPExWRBindMWFunc) call(arg1 *QPEx, arg2 *MW, arg3 uint32, arg4 *MWBindInfo) error {
+func callQPExWRBindMW(f FuncPtr, arg1 *QPEx, arg2 *MW, arg3 uint32, arg4 *MWBindInfo) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_bind_mw", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), uintptr(unsafe.Pointer(arg4)))
 }
 
-// QPExWRLocalInvFunc is the address of a C function, or 0: the type of wr_local_inv in
-// struct ibv_qp_ex, in C void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t).
-type QPExWRLocalInvFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRLocalInvFunc) call(arg1 *QPEx, arg2 uint32) error {
+// callQPExWRLocalInv calls what wr_local_inv of struct ibv_qp_ex points to: in C void
+// (*wr_local_inv)(struct ibv_qp_ex *, uint32_t). C reports no failure: the error says
+// that there is no such function.
+func callQPExWRLocalInv(f FuncPtr, arg1 *QPEx, arg2 uint32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_local_inv", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
 }
 
-// QPExWRRDMAReadFunc is the address of a C function, or 0: the type of wr_rdma_read in
-// struct ibv_qp_ex, in C void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t).
-type QPExWRRDMAReadFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRRDMAReadFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64) error {
+// callQPExWRRDMARead calls what wr_rdma_read of struct ibv_qp_ex points to: in C void
+// (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t). C reports no failure: the
+// error says that there is no such function.
+func callQPExWRRDMARead(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_read", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3))
 }
 
-// QPExWRRDMAWriteFunc is the address of a C function, or 0: the type of wr_rdma_write
-// in struct ibv_qp_ex, in C void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t,
-// uint64_t).
-type QPExWRRDMAWriteFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRRDMAWriteFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64) error {
+// callQPExWRRDMAWrite calls what wr_rdma_write of struct ibv_qp_ex points to: in C void
+// (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t). C reports no failure: the
+// error says that there is no such function.
+func callQPExWRRDMAWrite(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_write", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3))
 }
 
-// QPExWRRDMAWriteImmFunc is the address of a C function, or 0: the type of
-// wr_rdma_write_imm in struct ibv_qp_ex, in C void (*wr_rdma_write_imm)(struct
-// ibv_qp_ex *, uint32_t, uint64_t, __be32).
-type QPExWRRDMAWriteImmFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRRDMAWriteImmFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 BE32) error {
+// callQPExWRRDMAWriteImm calls what wr_rdma_write_imm of struct ibv_qp_ex points to: in
+// C void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32). C
+// reports no failure: the error says that there is no such function.
+func callQPExWRRDMAWriteImm(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 BE32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_rdma_write_imm", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), clib.Word(arg4))
 }
 
-// QPExWRSendFunc is the address of a C function, or 0: the type of wr_send in struct
-// ibv_qp_ex, in C void (*wr_send)(struct ibv_qp_ex *).
-type QPExWRSendFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSendFunc) call(arg1 *QPEx) error {
+// callQPExWRSend calls what wr_send of struct ibv_qp_ex points to: in C void
+// (*wr_send)(struct ibv_qp_ex *). C reports no failure: the error says that there is no
+// such function.
+func callQPExWRSend(f FuncPtr, arg1 *QPEx) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_send", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// QPExWRSendImmFunc is the address of a C function, or 0: the type of wr_send_imm in
-// struct ibv_qp_ex, in C void (*wr_send_imm)(struct ibv_qp_ex *, __be32).
-type QPExWRSendImmFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSendImmFunc) call(arg1 *QPEx, arg2 BE32) error {
+// callQPExWRSendImm calls what wr_send_imm of struct ibv_qp_ex points to: in C void
+// (*wr_send_imm)(struct ibv_qp_ex *, __be32). C reports no failure: the error says that
+// there is no such function.
+func callQPExWRSendImm(f FuncPtr, arg1 *QPEx, arg2 BE32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_send_imm", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
 }
 
-// QPExWRSendInvFunc is the address of a C function, or 0: the type of wr_send_inv in
-// struct ibv_qp_ex, in C void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t).
-type QPExWRSendInvFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSendInvFunc) call(arg1 *QPEx, arg2 uint32) error {
+// callQPExWRSendInv calls what wr_send_inv of struct ibv_qp_ex points to: in C void
+// (*wr_send_inv)(struct ibv_qp_ex *, uint32_t). C reports no failure: the error says
+// that there is no such function.
+func callQPExWRSendInv(f FuncPtr, arg1 *QPEx, arg2 uint32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_send_inv", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
 }
 
-// QPExWRSendTSOFunc is the address of a C function, or 0: the type of wr_send_tso in
-// struct ibv_qp_ex, in C void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t,
-// uint16_t).
-type QPExWRSendTSOFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
+// callQPExWRSendTSO calls what wr_send_tso of struct ibv_qp_ex points to: in C void
+// (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t). C reports no failure:
+// the error says that there is no such function.
 //
 //go:uintptrescapes
-func (f QPExWRSendTSOFunc) call(arg1 *QPEx, arg2 uintptr, arg3 uint16, arg4 uint16) error {
+func callQPExWRSendTSO(f FuncPtr, arg1 *QPEx, arg2 uintptr, arg3 uint16, arg4 uint16) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_send_tso", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4))
 }
 
-// QPExWRSetUDAddrFunc is the address of a C function, or 0: the type of wr_set_ud_addr
-// in struct ibv_qp_ex, in C void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *,
-// uint32_t, uint32_t).
-type QPExWRSetUDAddrFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSetUDAddrFunc) call(arg1 *QPEx, arg2 *AH, arg3 uint32, arg4 uint32) error {
+// callQPExWRSetUDAddr calls what wr_set_ud_addr of struct ibv_qp_ex points to: in C
+// void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t). C
+// reports no failure: the error says that there is no such function.
+func callQPExWRSetUDAddr(f FuncPtr, arg1 *QPEx, arg2 *AH, arg3 uint32, arg4 uint32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_ud_addr", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), clib.Word(arg4))
 }
 
-// QPExWRSetXRCSRQNFunc is the address of a C function, or 0: the type of
-// wr_set_xrc_srqn in struct ibv_qp_ex, in C void (*wr_set_xrc_srqn)(struct ibv_qp_ex *,
-// uint32_t).
-type QPExWRSetXRCSRQNFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSetXRCSRQNFunc) call(arg1 *QPEx, arg2 uint32) error {
+// callQPExWRSetXRCSRQN calls what wr_set_xrc_srqn of struct ibv_qp_ex points to: in C
+// void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t). C reports no failure: the
+// error says that there is no such function.
+func callQPExWRSetXRCSRQN(f FuncPtr, arg1 *QPEx, arg2 uint32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_xrc_srqn", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2))
 }
 
-// QPExWRSetInlineDataFunc is the address of a C function, or 0: the type of
-// wr_set_inline_data in struct ibv_qp_ex, in C void (*wr_set_inline_data)(struct
-// ibv_qp_ex *, void *, size_t).
-type QPExWRSetInlineDataFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
+// callQPExWRSetInlineData calls what wr_set_inline_data of struct ibv_qp_ex points to:
+// in C void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t). C reports no
+// failure: the error says that there is no such function.
 //
 //go:uintptrescapes
-func (f QPExWRSetInlineDataFunc) call(arg1 *QPEx, arg2 uintptr, arg3 uint64) error {
+func callQPExWRSetInlineData(f FuncPtr, arg1 *QPEx, arg2 uintptr, arg3 uint64) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_inline_data", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3))
 }
 
-// QPExWRSetInlineDataListFunc is the address of a C function, or 0: the type of
-// wr_set_inline_data_list in struct ibv_qp_ex, in C void
-// (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *).
-type QPExWRSetInlineDataListFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
+// callQPExWRSetInlineDataList calls what wr_set_inline_data_list of struct ibv_qp_ex
+// points to: in C void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const
+// struct ibv_data_buf *). C reports no failure: the error says that there is no such
 // function.
-func (f QPExWRSetInlineDataListFunc) call(arg1 *QPEx, arg2 uint64, arg3 *DataBuf) error {
+func callQPExWRSetInlineDataList(f FuncPtr, arg1 *QPEx, arg2 uint64, arg3 *DataBuf) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_inline_data_list", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
 }
 
-// QPExWRSetSGEFunc is the address of a C function, or 0: the type of wr_set_sge in
-// struct ibv_qp_ex, in C void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t,
-// uint32_t).
-type QPExWRSetSGEFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSetSGEFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint32) error {
+// callQPExWRSetSGE calls what wr_set_sge of struct ibv_qp_ex points to: in C void
+// (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t). C reports no
+// failure: the error says that there is no such function.
+func callQPExWRSetSGE(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint32) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_sge", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), clib.Word(arg4))
 }
 
-// QPExWRSetSGEListFunc is the address of a C function, or 0: the type of
-// wr_set_sge_list in struct ibv_qp_ex, in C void (*wr_set_sge_list)(struct ibv_qp_ex *,
-// size_t, const struct ibv_sge *).
-type QPExWRSetSGEListFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRSetSGEListFunc) call(arg1 *QPEx, arg2 uint64, arg3 *SGE) error {
+// callQPExWRSetSGEList calls what wr_set_sge_list of struct ibv_qp_ex points to: in C
+// void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *). C
+// reports no failure: the error says that there is no such function.
+func callQPExWRSetSGEList(f FuncPtr, arg1 *QPEx, arg2 uint64, arg3 *SGE) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_set_sge_list", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
 }
 
-// QPExWRStartFunc is the address of a C function, or 0: the type of wr_start in struct
-// ibv_qp_ex, in C void (*wr_start)(struct ibv_qp_ex *).
-type QPExWRStartFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRStartFunc) call(arg1 *QPEx) error {
+// callQPExWRStart calls what wr_start of struct ibv_qp_ex points to: in C void
+// (*wr_start)(struct ibv_qp_ex *). C reports no failure: the error says that there is
+// no such function.
+func callQPExWRStart(f FuncPtr, arg1 *QPEx) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_start", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// QPExWRCompleteFunc is the address of a C function, or 0: the type of wr_complete in
-// struct ibv_qp_ex, in C int (*wr_complete)(struct ibv_qp_ex *).
-type QPExWRCompleteFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f QPExWRCompleteFunc) call(arg1 *QPEx) error {
+// callQPExWRComplete calls what wr_complete of struct ibv_qp_ex points to: in C int
+// (*wr_complete)(struct ibv_qp_ex *). The error is what C returns, where that is not 0.
+func callQPExWRComplete(f FuncPtr, arg1 *QPEx) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_complete", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// QPExWRAbortFunc is the address of a C function, or 0: the type of wr_abort in struct
-// ibv_qp_ex, in C void (*wr_abort)(struct ibv_qp_ex *).
-type QPExWRAbortFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRAbortFunc) call(arg1 *QPEx) error {
+// callQPExWRAbort calls what wr_abort of struct ibv_qp_ex points to: in C void
+// (*wr_abort)(struct ibv_qp_ex *). C reports no failure: the error says that there is
+// no such function.
+func callQPExWRAbort(f FuncPtr, arg1 *QPEx) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_abort", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// QPExWRAtomicWriteFunc is the address of a C function, or 0: the type of
-// wr_atomic_write in struct ibv_qp_ex, in C void (*wr_atomic_write)(struct ibv_qp_ex *,
-// uint32_t, uint64_t, const void *).
-type QPExWRAtomicWriteFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
+// callQPExWRAtomicWrite calls what wr_atomic_write of struct ibv_qp_ex points to: in C
+// void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *). C
+// reports no failure: the error says that there is no such function.
 //
 //go:uintptrescapes
-func (f QPExWRAtomicWriteFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uintptr) error {
+func callQPExWRAtomicWrite(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uintptr) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_atomic_write", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), arg4)
 }
 
-// QPExWRFlushFunc is the address of a C function, or 0: the type of wr_flush in struct
-// ibv_qp_ex, in C void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t,
-// uint8_t, uint8_t).
-type QPExWRFlushFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f QPExWRFlushFunc) call(arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint8, arg6 uint8) error {
+// callQPExWRFlush calls what wr_flush of struct ibv_qp_ex points to: in C void
+// (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t). C
+// reports no failure: the error says that there is no such function.
+func callQPExWRFlush(f FuncPtr, arg1 *QPEx, arg2 uint32, arg3 uint64, arg4 uint64, arg5 uint8, arg6 uint8) error {
 	return clib.Pointer{Name: "ibv_qp_ex.wr_flush", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), uintptr(arg3), uintptr(arg4), uintptr(arg5), uintptr(arg6))
 }
 
@@ -4310,71 +4226,71 @@ type QPEx struct {
 	_       [4]byte
 
 	// WRAtomicCmpSwp begins a compare-and-swap.
-	WRAtomicCmpSwp QPExWRAtomicCmpSwpFunc // void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t)
+	WRAtomicCmpSwp FuncPtr // void (*wr_atomic_cmp_swp)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t, uint64_t)
 
 	// WRAtomicFetchAdd begins a fetch-and-add.
-	WRAtomicFetchAdd QPExWRAtomicFetchAddFunc // void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t)
+	WRAtomicFetchAdd FuncPtr // void (*wr_atomic_fetch_add)(struct ibv_qp_ex *, uint32_t, uint64_t, uint64_t)
 
 	// WRBindMW begins the binding of a memory window.
-	WRBindMW QPExWRBindMWFunc // void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *)
+	WRBindMW FuncPtr // void (*wr_bind_mw)(struct ibv_qp_ex *, struct ibv_mw *, uint32_t, const struct ibv_mw_bind_info *)
 
 	// WRLocalInv begins a local invalidation.
-	WRLocalInv QPExWRLocalInvFunc // void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t)
+	WRLocalInv FuncPtr // void (*wr_local_inv)(struct ibv_qp_ex *, uint32_t)
 
 	// WRRDMARead begins an RDMA read.
-	WRRDMARead QPExWRRDMAReadFunc // void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t)
+	WRRDMARead FuncPtr // void (*wr_rdma_read)(struct ibv_qp_ex *, uint32_t, uint64_t)
 
 	// WRRDMAWrite begins an RDMA write.
-	WRRDMAWrite QPExWRRDMAWriteFunc // void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t)
+	WRRDMAWrite FuncPtr // void (*wr_rdma_write)(struct ibv_qp_ex *, uint32_t, uint64_t)
 
 	// WRRDMAWriteImm begins an RDMA write with immediate data.
-	WRRDMAWriteImm QPExWRRDMAWriteImmFunc // void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32)
+	WRRDMAWriteImm FuncPtr // void (*wr_rdma_write_imm)(struct ibv_qp_ex *, uint32_t, uint64_t, __be32)
 
 	// WRSend begins a send.
-	WRSend QPExWRSendFunc // void (*wr_send)(struct ibv_qp_ex *)
+	WRSend FuncPtr // void (*wr_send)(struct ibv_qp_ex *)
 
 	// WRSendImm begins a send with immediate data.
-	WRSendImm QPExWRSendImmFunc // void (*wr_send_imm)(struct ibv_qp_ex *, __be32)
+	WRSendImm FuncPtr // void (*wr_send_imm)(struct ibv_qp_ex *, __be32)
 
 	// WRSendInv begins a send with invalidation.
-	WRSendInv QPExWRSendInvFunc // void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t)
+	WRSendInv FuncPtr // void (*wr_send_inv)(struct ibv_qp_ex *, uint32_t)
 
 	// WRSendTSO begins a send with TCP segmentation.
-	WRSendTSO QPExWRSendTSOFunc // void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t)
+	WRSendTSO FuncPtr // void (*wr_send_tso)(struct ibv_qp_ex *, void *, uint16_t, uint16_t)
 
 	// WRSetUDAddr sets the receiver, on UD.
-	WRSetUDAddr QPExWRSetUDAddrFunc // void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t)
+	WRSetUDAddr FuncPtr // void (*wr_set_ud_addr)(struct ibv_qp_ex *, struct ibv_ah *, uint32_t, uint32_t)
 
 	// WRSetXRCSRQN sets the receiver's shared receive queue, on XRC.
-	WRSetXRCSRQN QPExWRSetXRCSRQNFunc // void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t)
+	WRSetXRCSRQN FuncPtr // void (*wr_set_xrc_srqn)(struct ibv_qp_ex *, uint32_t)
 
 	// WRSetInlineData sets the data by copying it.
-	WRSetInlineData QPExWRSetInlineDataFunc // void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t)
+	WRSetInlineData FuncPtr // void (*wr_set_inline_data)(struct ibv_qp_ex *, void *, size_t)
 
 	// WRSetInlineDataList sets the data by copying several pieces.
-	WRSetInlineDataList QPExWRSetInlineDataListFunc // void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *)
+	WRSetInlineDataList FuncPtr // void (*wr_set_inline_data_list)(struct ibv_qp_ex *, size_t, const struct ibv_data_buf *)
 
 	// WRSetSGE sets the data to one piece of registered memory.
-	WRSetSGE QPExWRSetSGEFunc // void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t)
+	WRSetSGE FuncPtr // void (*wr_set_sge)(struct ibv_qp_ex *, uint32_t, uint64_t, uint32_t)
 
 	// WRSetSGEList sets the data to several pieces of registered memory.
-	WRSetSGEList QPExWRSetSGEListFunc // void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *)
+	WRSetSGEList FuncPtr // void (*wr_set_sge_list)(struct ibv_qp_ex *, size_t, const struct ibv_sge *)
 
 	// WRStart begins a batch, and takes the send queue's lock.
-	WRStart QPExWRStartFunc // void (*wr_start)(struct ibv_qp_ex *)
+	WRStart FuncPtr // void (*wr_start)(struct ibv_qp_ex *)
 
 	// WRComplete posts all of the batch, or nothing of it and says why.
-	WRComplete QPExWRCompleteFunc // int (*wr_complete)(struct ibv_qp_ex *)
+	WRComplete FuncPtr // int (*wr_complete)(struct ibv_qp_ex *)
 
 	// WRAbort drops the batch.
-	WRAbort QPExWRAbortFunc // void (*wr_abort)(struct ibv_qp_ex *)
+	WRAbort FuncPtr // void (*wr_abort)(struct ibv_qp_ex *)
 
 	// WRAtomicWrite begins an atomic write.
-	WRAtomicWrite QPExWRAtomicWriteFunc // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *), since rdma-core 44.0
+	WRAtomicWrite FuncPtr // void (*wr_atomic_write)(struct ibv_qp_ex *, uint32_t, uint64_t, const void *), since rdma-core 44.0
 
 	// WRFlush begins a flush: its last two arguments are a PlacementType and a
 	// SelectivityLevel.
-	WRFlush QPExWRFlushFunc // void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t), since rdma-core 45.0
+	WRFlush FuncPtr // void (*wr_flush)(struct ibv_qp_ex *, uint32_t, uint64_t, size_t, uint8_t, uint8_t), since rdma-core 45.0
 }
 
 // ECE is what two ends of a connection can do beyond the standard, exchanged when
@@ -4424,39 +4340,33 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(WCTMInfo{})-8]
 }
 
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadImmDataFunc) call(arg1 *CQEx) (BE32, error) {
+// callCQExReadImmData calls what read_imm_data of struct ibv_cq_ex points to: in C
+// __be32 (*read_imm_data)(struct ibv_cq_ex *). C reports no failure: the error says
+// that there is no such function.
+func callCQExReadImmData(f FuncPtr, arg1 *CQEx) (BE32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_imm_data", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return BE32(result), err
 }
 
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadWCFlagsFunc) call(arg1 *CQEx) (uint32, error) {
+// callCQExReadWCFlags calls what read_wc_flags of struct ibv_cq_ex points to: in C
+// unsigned int (*read_wc_flags)(struct ibv_cq_ex *). C reports no failure: the error
+// says that there is no such function.
+func callCQExReadWCFlags(f FuncPtr, arg1 *CQEx) (uint32, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_wc_flags", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint32(result), err
 }
 
-// CQExReadTMInfoFunc is the address of a C function, or 0: the type of read_tm_info in
-// struct ibv_cq_ex, in C void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info
-// *).
-type CQExReadTMInfoFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadTMInfoFunc) call(arg1 *CQEx, arg2 *WCTMInfo) error {
+// callCQExReadTMInfo calls what read_tm_info of struct ibv_cq_ex points to: in C void
+// (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *). C reports no failure:
+// the error says that there is no such function.
+func callCQExReadTMInfo(f FuncPtr, arg1 *CQEx, arg2 *WCTMInfo) error {
 	return clib.Pointer{Name: "ibv_cq_ex.read_tm_info", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// CQExReadCompletionWallclockNSFunc is the address of a C function, or 0: the type of
-// read_completion_wallclock_ns in struct ibv_cq_ex, in C uint64_t
-// (*read_completion_wallclock_ns)(struct ibv_cq_ex *).
-type CQExReadCompletionWallclockNSFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f CQExReadCompletionWallclockNSFunc) call(arg1 *CQEx) (uint64, error) {
+// callCQExReadCompletionWallclockNS calls what read_completion_wallclock_ns of struct
+// ibv_cq_ex points to: in C uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex
+// *). C reports no failure: the error says that there is no such function.
+func callCQExReadCompletionWallclockNS(f FuncPtr, arg1 *CQEx) (uint64, error) {
 	result, err := clib.Pointer{Name: "ibv_cq_ex.read_completion_wallclock_ns", Address: uintptr(f)}.Value(uintptr(unsafe.Pointer(arg1)))
 	return uint64(result), err
 }
@@ -4510,62 +4420,62 @@ type CQEx struct {
 	// StartPoll goes to the first completion of a batch; ENOENT if there is none, and
 	// then EndPoll must not follow. EBUSY says to try again: the wallclock is being
 	// set.
-	StartPoll CQExStartPollFunc // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
+	StartPoll FuncPtr // int (*start_poll)(struct ibv_cq_ex *, struct ibv_poll_cq_attr *)
 
 	// NextPoll goes to the next completion; ENOENT if there is none, and then EndPoll
 	// must follow.
-	NextPoll CQExNextPollFunc // int (*next_poll)(struct ibv_cq_ex *)
+	NextPoll FuncPtr // int (*next_poll)(struct ibv_cq_ex *)
 
 	// EndPoll ends the batch and frees its entries.
-	EndPoll CQExEndPollFunc // void (*end_poll)(struct ibv_cq_ex *)
+	EndPoll FuncPtr // void (*end_poll)(struct ibv_cq_ex *)
 
 	// ReadOpcode reads what was completed.
-	ReadOpcode CQExReadOpcodeFunc // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
+	ReadOpcode FuncPtr // enum ibv_wc_opcode (*read_opcode)(struct ibv_cq_ex *)
 
 	// ReadVendorErr reads the device's own code for what went wrong.
-	ReadVendorErr CQExReadVendorErrFunc // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
+	ReadVendorErr FuncPtr // uint32_t (*read_vendor_err)(struct ibv_cq_ex *)
 
 	// ReadByteLen reads how many bytes were received.
-	ReadByteLen CQExReadByteLenFunc // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
+	ReadByteLen FuncPtr // uint32_t (*read_byte_len)(struct ibv_cq_ex *)
 
 	// ReadImmData reads the immediate data, in network byte order, or the key that was
 	// made invalid.
-	ReadImmData CQExReadImmDataFunc // __be32 (*read_imm_data)(struct ibv_cq_ex *)
+	ReadImmData FuncPtr // __be32 (*read_imm_data)(struct ibv_cq_ex *)
 
 	// ReadQPNum reads the local queue pair's number.
-	ReadQPNum CQExReadQPNumFunc // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
+	ReadQPNum FuncPtr // uint32_t (*read_qp_num)(struct ibv_cq_ex *)
 
 	// ReadSrcQP reads the sender's queue pair number; UD.
-	ReadSrcQP CQExReadSrcQPFunc // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
+	ReadSrcQP FuncPtr // uint32_t (*read_src_qp)(struct ibv_cq_ex *)
 
 	// ReadWCFlags reads WCFlags.
-	ReadWCFlags CQExReadWCFlagsFunc // unsigned int (*read_wc_flags)(struct ibv_cq_ex *)
+	ReadWCFlags FuncPtr // unsigned int (*read_wc_flags)(struct ibv_cq_ex *)
 
 	// ReadSLID reads the sender's LID; UD.
-	ReadSLID CQExReadSLIDFunc // uint32_t (*read_slid)(struct ibv_cq_ex *)
+	ReadSLID FuncPtr // uint32_t (*read_slid)(struct ibv_cq_ex *)
 
 	// ReadSL reads the service level; UD.
-	ReadSL CQExReadSLFunc // uint8_t (*read_sl)(struct ibv_cq_ex *)
+	ReadSL FuncPtr // uint8_t (*read_sl)(struct ibv_cq_ex *)
 
 	// ReadDLIDPathBits reads the low bits of the LID that the message was sent to; UD.
-	ReadDLIDPathBits CQExReadDLIDPathBitsFunc // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
+	ReadDLIDPathBits FuncPtr // uint8_t (*read_dlid_path_bits)(struct ibv_cq_ex *)
 
 	// ReadCompletionTS reads the device's clock at the completion, in its own ticks:
 	// see HCACoreClock.
-	ReadCompletionTS CQExReadCompletionTSFunc // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
+	ReadCompletionTS FuncPtr // uint64_t (*read_completion_ts)(struct ibv_cq_ex *)
 
 	// ReadCVLAN reads the customer VLAN tag that was taken off.
-	ReadCVLAN CQExReadCVLANFunc // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
+	ReadCVLAN FuncPtr // uint16_t (*read_cvlan)(struct ibv_cq_ex *)
 
 	// ReadFlowTag reads the number that a flow's rule has put on the packet.
-	ReadFlowTag CQExReadFlowTagFunc // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
+	ReadFlowTag FuncPtr // uint32_t (*read_flow_tag)(struct ibv_cq_ex *)
 
 	// ReadTMInfo reads the tag of the message.
-	ReadTMInfo CQExReadTMInfoFunc // void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *)
+	ReadTMInfo FuncPtr // void (*read_tm_info)(struct ibv_cq_ex *, struct ibv_wc_tm_info *)
 
 	// ReadCompletionWallclockNS reads the time of the completion, in nanoseconds since
 	// 1970.
-	ReadCompletionWallclockNS CQExReadCompletionWallclockNSFunc // uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *)
+	ReadCompletionWallclockNS FuncPtr // uint64_t (*read_completion_wallclock_ns)(struct ibv_cq_ex *)
 }
 
 // ModerateCQ says how long events of a completion queue are held back: until either
@@ -5008,33 +4918,33 @@ type ContextOps struct {
 	_ [56]byte
 
 	// AllocMW allocates a memory window.
-	AllocMW ContextOpsAllocMWFunc // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
+	AllocMW FuncPtr // struct ibv_mw *(*alloc_mw)(struct ibv_pd *, enum ibv_mw_type)
 
 	// BindMW binds a memory window of type 1.
-	BindMW ContextOpsBindMWFunc // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
+	BindMW FuncPtr // int (*bind_mw)(struct ibv_qp *, struct ibv_mw *, struct ibv_mw_bind *)
 
 	// DeallocMW frees a memory window.
-	DeallocMW ContextOpsDeallocMWFunc // int (*dealloc_mw)(struct ibv_mw *)
+	DeallocMW FuncPtr // int (*dealloc_mw)(struct ibv_mw *)
 	_         [8]byte
 
 	// PollCQ takes completions from a completion queue; the result is how many, or
 	// negative.
-	PollCQ ContextOpsPollCQFunc // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
+	PollCQ FuncPtr // int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *)
 
 	// ReqNotifyCQ asks for one event at the next completion, or at the next solicited
 	// one.
-	ReqNotifyCQ ContextOpsReqNotifyCQFunc // int (*req_notify_cq)(struct ibv_cq *, int)
+	ReqNotifyCQ FuncPtr // int (*req_notify_cq)(struct ibv_cq *, int)
 	_           [56]byte
 
 	// PostSRQRecv posts receives to a shared receive queue.
-	PostSRQRecv ContextOpsPostSRQRecvFunc // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	PostSRQRecv FuncPtr // int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 	_           [32]byte
 
 	// PostSend posts to the send queue of a queue pair.
-	PostSend ContextOpsPostSendFunc // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
+	PostSend FuncPtr // int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **)
 
 	// PostRecv posts to the receive queue of a queue pair.
-	PostRecv ContextOpsPostRecvFunc // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
+	PostRecv FuncPtr // int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **)
 	_        [40]byte
 }
 
@@ -5195,29 +5105,22 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(QPAttachCompCntrAttr{})-4]
 }
 
-// ParentDomainInitAttrAllocFunc is the address of a C function, or 0: the type of alloc
-// in struct ibv_parent_domain_init_attr, in C void *(*alloc)(struct ibv_pd *, void *,
-// size_t, size_t, uint64_t).
-type ParentDomainInitAttrAllocFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
+// callParentDomainInitAttrAlloc calls what alloc of struct ibv_parent_domain_init_attr
+// points to: in C void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t).
+// The error is errno, where C returns NULL.
 //
 //go:uintptrescapes
-func (f ParentDomainInitAttrAllocFunc) call(arg1 *PD, arg2 uintptr, arg3 uint64, arg4 uint64, arg5 uint64) (uintptr, error) {
+func callParentDomainInitAttrAlloc(f FuncPtr, arg1 *PD, arg2 uintptr, arg3 uint64, arg4 uint64, arg5 uint64) (uintptr, error) {
 	result, err := clib.Pointer{Name: "ibv_parent_domain_init_attr.alloc", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), arg2, uintptr(arg3), uintptr(arg4), uintptr(arg5))
 	return result, err
 }
 
-// ParentDomainInitAttrFreeFunc is the address of a C function, or 0: the type of free
-// in struct ibv_parent_domain_init_attr, in C void (*free)(struct ibv_pd *, void *,
-// void *, uint64_t).
-type ParentDomainInitAttrFreeFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
+// callParentDomainInitAttrFree calls what free of struct ibv_parent_domain_init_attr
+// points to: in C void (*free)(struct ibv_pd *, void *, void *, uint64_t). C reports no
+// failure: the error says that there is no such function.
 //
 //go:uintptrescapes
-func (f ParentDomainInitAttrFreeFunc) call(arg1 *PD, arg2 uintptr, arg3 uintptr, arg4 uint64) error {
+func callParentDomainInitAttrFree(f FuncPtr, arg1 *PD, arg2 uintptr, arg3 uintptr, arg4 uint64) error {
 	return clib.Pointer{Name: "ibv_parent_domain_init_attr.free", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)), arg2, arg3, uintptr(arg4))
 }
 
@@ -5240,10 +5143,10 @@ type ParentDomainInitAttr struct {
 	// Alloc is the function by which the provider gets memory for queues, zeroed and
 	// out of a child process's reach, or 0. A result with all bits set leaves it to the
 	// provider.
-	Alloc ParentDomainInitAttrAllocFunc // void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t)
+	Alloc FuncPtr // void *(*alloc)(struct ibv_pd *, void *, size_t, size_t, uint64_t)
 
 	// Free is the function by which the provider gives such memory back, or 0.
-	Free ParentDomainInitAttrFreeFunc // void (*free)(struct ibv_pd *, void *, void *, uint64_t)
+	Free FuncPtr // void (*free)(struct ibv_pd *, void *, void *, uint64_t)
 
 	// PDContext is the caller's own number, handed to both.
 	PDContext uintptr // void *pd_context
@@ -5349,263 +5252,191 @@ func _() {
 	_ = [1]struct{}{}[unsafe.Alignof(CounterAttachAttr{})-4]
 }
 
-// VerbsContextFreeBufFunc is the address of a C function, or 0: the type of free_buf in
-// struct verbs_context, in C void (*free_buf)(struct ibv_buf *).
-type VerbsContextFreeBufFunc uintptr
-
-// call calls the function. C reports no failure: the error says that there is no such
-// function.
-func (f VerbsContextFreeBufFunc) call(arg1 *Buf) error {
+// callVerbsContextFreeBuf calls what free_buf of struct verbs_context points to: in C
+// void (*free_buf)(struct ibv_buf *). C reports no failure: the error says that there
+// is no such function.
+func callVerbsContextFreeBuf(f FuncPtr, arg1 *Buf) error {
 	return clib.Pointer{Name: "verbs_context.free_buf", Address: uintptr(f)}.Void(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextAllocBufFunc is the address of a C function, or 0: the type of alloc_buf
-// in struct verbs_context, in C void *(*alloc_buf)(struct ibv_pd *, size_t, struct
-// ibv_buf **).
-type VerbsContextAllocBufFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocBufFunc) call(arg1 *PD, arg2 uint64, arg3 **Buf) (uintptr, error) {
+// callVerbsContextAllocBuf calls what alloc_buf of struct verbs_context points to: in C
+// void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **). The error is errno,
+// where C returns NULL.
+func callVerbsContextAllocBuf(f FuncPtr, arg1 *PD, arg2 uint64, arg3 **Buf) (uintptr, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_buf", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)))
 	return result, err
 }
 
-// VerbsContextDMExportDMABufFDFunc is the address of a C function, or 0: the type of
-// dm_export_dmabuf_fd in struct verbs_context, in C int (*dm_export_dmabuf_fd)(struct
-// ibv_dm *).
-type VerbsContextDMExportDMABufFDFunc uintptr
-
-// call calls the function. The error is errno, where C returns a negative number.
-func (f VerbsContextDMExportDMABufFDFunc) call(arg1 *DM) (int32, error) {
+// callVerbsContextDMExportDMABufFD calls what dm_export_dmabuf_fd of struct
+// verbs_context points to: in C int (*dm_export_dmabuf_fd)(struct ibv_dm *). The error
+// is errno, where C returns a negative number.
+func callVerbsContextDMExportDMABufFD(f FuncPtr, arg1 *DM) (int32, error) {
 	result, err := clib.Pointer{Name: "verbs_context.dm_export_dmabuf_fd", Address: uintptr(f)}.Minus(4, uintptr(unsafe.Pointer(arg1)))
 	return int32(result), err
 }
 
-// VerbsContextRegMRExFunc is the address of a C function, or 0: the type of reg_mr_ex
-// in struct verbs_context, in C struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct
-// ibv_mr_init_attr *).
-type VerbsContextRegMRExFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextRegMRExFunc) call(arg1 *PD, arg2 *MRInitAttr) (*MR, error) {
+// callVerbsContextRegMREx calls what reg_mr_ex of struct verbs_context points to: in C
+// struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *). The error is
+// errno, where C returns NULL.
+func callVerbsContextRegMREx(f FuncPtr, arg1 *PD, arg2 *MRInitAttr) (*MR, error) {
 	result, err := clib.Pointer{Name: "verbs_context.reg_mr_ex", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[MR](result), err
 }
 
-// VerbsContextDeallocDMAHFunc is the address of a C function, or 0: the type of
-// dealloc_dmah in struct verbs_context, in C int (*dealloc_dmah)(struct ibv_dmah *).
-type VerbsContextDeallocDMAHFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDeallocDMAHFunc) call(arg1 *DMAH) error {
+// callVerbsContextDeallocDMAH calls what dealloc_dmah of struct verbs_context points
+// to: in C int (*dealloc_dmah)(struct ibv_dmah *). The error is what C returns, where
+// that is not 0.
+func callVerbsContextDeallocDMAH(f FuncPtr, arg1 *DMAH) error {
 	return clib.Pointer{Name: "verbs_context.dealloc_dmah", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextAllocDMAHFunc is the address of a C function, or 0: the type of
-// alloc_dmah in struct verbs_context, in C struct ibv_dmah *(*alloc_dmah)(struct
-// ibv_context *, struct ibv_dmah_init_attr *).
-type VerbsContextAllocDMAHFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocDMAHFunc) call(arg1 *Context, arg2 *DMAHInitAttr) (*DMAH, error) {
+// callVerbsContextAllocDMAH calls what alloc_dmah of struct verbs_context points to: in
+// C struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *).
+// The error is errno, where C returns NULL.
+func callVerbsContextAllocDMAH(f FuncPtr, arg1 *Context, arg2 *DMAHInitAttr) (*DMAH, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_dmah", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[DMAH](result), err
 }
 
-// VerbsContextQueryPortFunc is the address of a C function, or 0: the type of
-// query_port in struct verbs_context, in C int (*query_port)(struct ibv_context *,
-// uint8_t, struct ibv_port_attr *, size_t).
-type VerbsContextQueryPortFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextQueryPortFunc) call(arg1 *Context, arg2 uint8, arg3 *PortAttr, arg4 uint64) error {
+// callVerbsContextQueryPort calls what query_port of struct verbs_context points to: in
+// C int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t).
+// The error is what C returns, where that is not 0.
+func callVerbsContextQueryPort(f FuncPtr, arg1 *Context, arg2 uint8, arg3 *PortAttr, arg4 uint64) error {
 	return clib.Pointer{Name: "verbs_context.query_port", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(arg2), uintptr(unsafe.Pointer(arg3)), uintptr(arg4))
 }
 
-// VerbsContextAdviseMRFunc is the address of a C function, or 0: the type of advise_mr
-// in struct verbs_context, in C int (*advise_mr)(struct ibv_pd *, enum
-// ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t).
-type VerbsContextAdviseMRFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextAdviseMRFunc) call(arg1 *PD, arg2 AdviseMRAdvice, arg3 uint32, arg4 *SGE, arg5 uint32) error {
+// callVerbsContextAdviseMR calls what advise_mr of struct verbs_context points to: in C
+// int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct
+// ibv_sge *, uint32_t). The error is what C returns, where that is not 0.
+func callVerbsContextAdviseMR(f FuncPtr, arg1 *PD, arg2 AdviseMRAdvice, arg3 uint32, arg4 *SGE, arg5 uint32) error {
 	return clib.Pointer{Name: "verbs_context.advise_mr", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), clib.Word(arg2), clib.Word(arg3), uintptr(unsafe.Pointer(arg4)), clib.Word(arg5))
 }
 
-// VerbsContextAllocNullMRFunc is the address of a C function, or 0: the type of
-// alloc_null_mr in struct verbs_context, in C struct ibv_mr *(*alloc_null_mr)(struct
-// ibv_pd *).
-type VerbsContextAllocNullMRFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocNullMRFunc) call(arg1 *PD) (*MR, error) {
+// callVerbsContextAllocNullMR calls what alloc_null_mr of struct verbs_context points
+// to: in C struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *). The error is errno, where
+// C returns NULL.
+func callVerbsContextAllocNullMR(f FuncPtr, arg1 *PD) (*MR, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_null_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)))
 	return clib.At[MR](result), err
 }
 
-// VerbsContextReadCountersFunc is the address of a C function, or 0: the type of
-// read_counters in struct verbs_context, in C int (*read_counters)(struct ibv_counters
-// *, uint64_t *, uint32_t, uint32_t).
-type VerbsContextReadCountersFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextReadCountersFunc) call(arg1 *Counters, arg2 *uint64, arg3 uint32, arg4 uint32) error {
+// callVerbsContextReadCounters calls what read_counters of struct verbs_context points
+// to: in C int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t).
+// The error is what C returns, where that is not 0.
+func callVerbsContextReadCounters(f FuncPtr, arg1 *Counters, arg2 *uint64, arg3 uint32, arg4 uint32) error {
 	return clib.Pointer{Name: "verbs_context.read_counters", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), clib.Word(arg3), clib.Word(arg4))
 }
 
-// VerbsContextAttachCountersPointFlowFunc is the address of a C function, or 0: the
-// type of attach_counters_point_flow in struct verbs_context, in C int
-// (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr
-// *, struct ibv_flow *).
-type VerbsContextAttachCountersPointFlowFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextAttachCountersPointFlowFunc) call(arg1 *Counters, arg2 *CounterAttachAttr, arg3 *Flow) error {
+// callVerbsContextAttachCountersPointFlow calls what attach_counters_point_flow of
+// struct verbs_context points to: in C int (*attach_counters_point_flow)(struct
+// ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *). The error is
+// what C returns, where that is not 0.
+func callVerbsContextAttachCountersPointFlow(f FuncPtr, arg1 *Counters, arg2 *CounterAttachAttr, arg3 *Flow) error {
 	return clib.Pointer{Name: "verbs_context.attach_counters_point_flow", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
-// VerbsContextCreateCountersFunc is the address of a C function, or 0: the type of
-// create_counters in struct verbs_context, in C struct ibv_counters
-// *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *).
-type VerbsContextCreateCountersFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateCountersFunc) call(arg1 *Context, arg2 *CountersInitAttr) (*Counters, error) {
+// callVerbsContextCreateCounters calls what create_counters of struct verbs_context
+// points to: in C struct ibv_counters *(*create_counters)(struct ibv_context *, struct
+// ibv_counters_init_attr *). The error is errno, where C returns NULL.
+func callVerbsContextCreateCounters(f FuncPtr, arg1 *Context, arg2 *CountersInitAttr) (*Counters, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_counters", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[Counters](result), err
 }
 
-// VerbsContextDestroyCountersFunc is the address of a C function, or 0: the type of
-// destroy_counters in struct verbs_context, in C int (*destroy_counters)(struct
-// ibv_counters *).
-type VerbsContextDestroyCountersFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDestroyCountersFunc) call(arg1 *Counters) error {
+// callVerbsContextDestroyCounters calls what destroy_counters of struct verbs_context
+// points to: in C int (*destroy_counters)(struct ibv_counters *). The error is what C
+// returns, where that is not 0.
+func callVerbsContextDestroyCounters(f FuncPtr, arg1 *Counters) error {
 	return clib.Pointer{Name: "verbs_context.destroy_counters", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextRegDMMRFunc is the address of a C function, or 0: the type of reg_dm_mr
-// in struct verbs_context, in C struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct
-// ibv_dm *, uint64_t, size_t, unsigned int).
-type VerbsContextRegDMMRFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextRegDMMRFunc) call(arg1 *PD, arg2 *DM, arg3 uint64, arg4 uint64, arg5 AccessFlags) (*MR, error) {
+// callVerbsContextRegDMMR calls what reg_dm_mr of struct verbs_context points to: in C
+// struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t,
+// unsigned int). The error is errno, where C returns NULL.
+func callVerbsContextRegDMMR(f FuncPtr, arg1 *PD, arg2 *DM, arg3 uint64, arg4 uint64, arg5 AccessFlags) (*MR, error) {
 	result, err := clib.Pointer{Name: "verbs_context.reg_dm_mr", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(arg3), uintptr(arg4), clib.Word(arg5))
 	return clib.At[MR](result), err
 }
 
-// VerbsContextAllocDMFunc is the address of a C function, or 0: the type of alloc_dm in
-// struct verbs_context, in C struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct
-// ibv_alloc_dm_attr *).
-type VerbsContextAllocDMFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocDMFunc) call(arg1 *Context, arg2 *AllocDMAttr) (*DM, error) {
+// callVerbsContextAllocDM calls what alloc_dm of struct verbs_context points to: in C
+// struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *). The
+// error is errno, where C returns NULL.
+func callVerbsContextAllocDM(f FuncPtr, arg1 *Context, arg2 *AllocDMAttr) (*DM, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_dm", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[DM](result), err
 }
 
-// VerbsContextFreeDMFunc is the address of a C function, or 0: the type of free_dm in
-// struct verbs_context, in C int (*free_dm)(struct ibv_dm *).
-type VerbsContextFreeDMFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextFreeDMFunc) call(arg1 *DM) error {
+// callVerbsContextFreeDM calls what free_dm of struct verbs_context points to: in C int
+// (*free_dm)(struct ibv_dm *). The error is what C returns, where that is not 0.
+func callVerbsContextFreeDM(f FuncPtr, arg1 *DM) error {
 	return clib.Pointer{Name: "verbs_context.free_dm", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextModifyFlowActionESPFunc is the address of a C function, or 0: the type of
-// modify_flow_action_esp in struct verbs_context, in C int
-// (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr
-// *).
-type VerbsContextModifyFlowActionESPFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextModifyFlowActionESPFunc) call(arg1 *FlowAction, arg2 *FlowActionESPAttr) error {
+// callVerbsContextModifyFlowActionESP calls what modify_flow_action_esp of struct
+// verbs_context points to: in C int (*modify_flow_action_esp)(struct ibv_flow_action *,
+// struct ibv_flow_action_esp_attr *). The error is what C returns, where that is not 0.
+func callVerbsContextModifyFlowActionESP(f FuncPtr, arg1 *FlowAction, arg2 *FlowActionESPAttr) error {
 	return clib.Pointer{Name: "verbs_context.modify_flow_action_esp", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextDestroyFlowActionFunc is the address of a C function, or 0: the type of
-// destroy_flow_action in struct verbs_context, in C int (*destroy_flow_action)(struct
-// ibv_flow_action *).
-type VerbsContextDestroyFlowActionFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDestroyFlowActionFunc) call(arg1 *FlowAction) error {
+// callVerbsContextDestroyFlowAction calls what destroy_flow_action of struct
+// verbs_context points to: in C int (*destroy_flow_action)(struct ibv_flow_action *).
+// The error is what C returns, where that is not 0.
+func callVerbsContextDestroyFlowAction(f FuncPtr, arg1 *FlowAction) error {
 	return clib.Pointer{Name: "verbs_context.destroy_flow_action", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextCreateFlowActionESPFunc is the address of a C function, or 0: the type of
-// create_flow_action_esp in struct verbs_context, in C struct ibv_flow_action
+// callVerbsContextCreateFlowActionESP calls what create_flow_action_esp of struct
+// verbs_context points to: in C struct ibv_flow_action
 // *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *).
-type VerbsContextCreateFlowActionESPFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextCreateFlowActionESPFunc) call(arg1 *Context, arg2 *FlowActionESPAttr) (*FlowAction, error) {
+// The error is errno, where C returns NULL.
+func callVerbsContextCreateFlowActionESP(f FuncPtr, arg1 *Context, arg2 *FlowActionESPAttr) (*FlowAction, error) {
 	result, err := clib.Pointer{Name: "verbs_context.create_flow_action_esp", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[FlowAction](result), err
 }
 
-// VerbsContextModifyQPRateLimitFunc is the address of a C function, or 0: the type of
-// modify_qp_rate_limit in struct verbs_context, in C int (*modify_qp_rate_limit)(struct
-// ibv_qp *, struct ibv_qp_rate_limit_attr *).
-type VerbsContextModifyQPRateLimitFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextModifyQPRateLimitFunc) call(arg1 *QP, arg2 *QPRateLimitAttr) error {
+// callVerbsContextModifyQPRateLimit calls what modify_qp_rate_limit of struct
+// verbs_context points to: in C int (*modify_qp_rate_limit)(struct ibv_qp *, struct
+// ibv_qp_rate_limit_attr *). The error is what C returns, where that is not 0.
+func callVerbsContextModifyQPRateLimit(f FuncPtr, arg1 *QP, arg2 *QPRateLimitAttr) error {
 	return clib.Pointer{Name: "verbs_context.modify_qp_rate_limit", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextAllocParentDomainFunc is the address of a C function, or 0: the type of
-// alloc_parent_domain in struct verbs_context, in C struct ibv_pd
-// *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *).
-type VerbsContextAllocParentDomainFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocParentDomainFunc) call(arg1 *Context, arg2 *ParentDomainInitAttr) (*PD, error) {
+// callVerbsContextAllocParentDomain calls what alloc_parent_domain of struct
+// verbs_context points to: in C struct ibv_pd *(*alloc_parent_domain)(struct
+// ibv_context *, struct ibv_parent_domain_init_attr *). The error is errno, where C
+// returns NULL.
+func callVerbsContextAllocParentDomain(f FuncPtr, arg1 *Context, arg2 *ParentDomainInitAttr) (*PD, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_parent_domain", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[PD](result), err
 }
 
-// VerbsContextDeallocTDFunc is the address of a C function, or 0: the type of
-// dealloc_td in struct verbs_context, in C int (*dealloc_td)(struct ibv_td *).
-type VerbsContextDeallocTDFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextDeallocTDFunc) call(arg1 *TD) error {
+// callVerbsContextDeallocTD calls what dealloc_td of struct verbs_context points to: in
+// C int (*dealloc_td)(struct ibv_td *). The error is what C returns, where that is not
+// 0.
+func callVerbsContextDeallocTD(f FuncPtr, arg1 *TD) error {
 	return clib.Pointer{Name: "verbs_context.dealloc_td", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)))
 }
 
-// VerbsContextAllocTDFunc is the address of a C function, or 0: the type of alloc_td in
-// struct verbs_context, in C struct ibv_td *(*alloc_td)(struct ibv_context *, struct
-// ibv_td_init_attr *).
-type VerbsContextAllocTDFunc uintptr
-
-// call calls the function. The error is errno, where C returns NULL.
-func (f VerbsContextAllocTDFunc) call(arg1 *Context, arg2 *TDInitAttr) (*TD, error) {
+// callVerbsContextAllocTD calls what alloc_td of struct verbs_context points to: in C
+// struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *). The
+// error is errno, where C returns NULL.
+func callVerbsContextAllocTD(f FuncPtr, arg1 *Context, arg2 *TDInitAttr) (*TD, error) {
 	result, err := clib.Pointer{Name: "verbs_context.alloc_td", Address: uintptr(f)}.Null(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 	return clib.At[TD](result), err
 }
 
-// VerbsContextModifyCQFunc is the address of a C function, or 0: the type of modify_cq
-// in struct verbs_context, in C int (*modify_cq)(struct ibv_cq *, struct
-// ibv_modify_cq_attr *).
-type VerbsContextModifyCQFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextModifyCQFunc) call(arg1 *CQ, arg2 *ModifyCQAttr) error {
+// callVerbsContextModifyCQ calls what modify_cq of struct verbs_context points to: in C
+// int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *). The error is what C
+// returns, where that is not 0.
+func callVerbsContextModifyCQ(f FuncPtr, arg1 *CQ, arg2 *ModifyCQAttr) error {
 	return clib.Pointer{Name: "verbs_context.modify_cq", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)))
 }
 
-// VerbsContextPostSRQOpsFunc is the address of a C function, or 0: the type of
-// post_srq_ops in struct verbs_context, in C int (*post_srq_ops)(struct ibv_srq *,
-// struct ibv_ops_wr *, struct ibv_ops_wr **).
-type VerbsContextPostSRQOpsFunc uintptr
-
-// call calls the function. The error is what C returns, where that is not 0.
-func (f VerbsContextPostSRQOpsFunc) call(arg1 *SRQ, arg2 *OpsWR, arg3 **OpsWR) error {
+// callVerbsContextPostSRQOps calls what post_srq_ops of struct verbs_context points to:
+// in C int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr
+// **). The error is what C returns, where that is not 0.
+func callVerbsContextPostSRQOps(f FuncPtr, arg1 *SRQ, arg2 *OpsWR, arg3 **OpsWR) error {
 	return clib.Pointer{Name: "verbs_context.post_srq_ops", Address: uintptr(f)}.Errno(uintptr(unsafe.Pointer(arg1)), uintptr(unsafe.Pointer(arg2)), uintptr(unsafe.Pointer(arg3)))
 }
 
@@ -5618,136 +5449,136 @@ type VerbsContext struct {
 	_ structs.HostLayout
 
 	// FreeBuf frees a Buf.
-	FreeBuf VerbsContextFreeBufFunc // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
+	FreeBuf FuncPtr // void (*free_buf)(struct ibv_buf *), since rdma-core 64.0
 
 	// AllocBuf allocates a Buf.
-	AllocBuf VerbsContextAllocBufFunc // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
+	AllocBuf FuncPtr // void *(*alloc_buf)(struct ibv_pd *, size_t, struct ibv_buf **), since rdma-core 64.0
 
 	// DMExportDMABufFD opens memory of the device as a DMA-buf.
-	DMExportDMABufFD VerbsContextDMExportDMABufFDFunc // int (*dm_export_dmabuf_fd)(struct ibv_dm *), since rdma-core 62.0
+	DMExportDMABufFD FuncPtr // int (*dm_export_dmabuf_fd)(struct ibv_dm *), since rdma-core 62.0
 
 	// RegMREx registers memory of any kind.
-	RegMREx VerbsContextRegMRExFunc // struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *), since rdma-core 59.0
+	RegMREx FuncPtr // struct ibv_mr *(*reg_mr_ex)(struct ibv_pd *, struct ibv_mr_init_attr *), since rdma-core 59.0
 
 	// DeallocDMAH frees a DMA handle.
-	DeallocDMAH VerbsContextDeallocDMAHFunc // int (*dealloc_dmah)(struct ibv_dmah *), since rdma-core 59.0
+	DeallocDMAH FuncPtr // int (*dealloc_dmah)(struct ibv_dmah *), since rdma-core 59.0
 
 	// AllocDMAH allocates a DMA handle.
-	AllocDMAH VerbsContextAllocDMAHFunc // struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *), since rdma-core 59.0
+	AllocDMAH FuncPtr // struct ibv_dmah *(*alloc_dmah)(struct ibv_context *, struct ibv_dmah_init_attr *), since rdma-core 59.0
 
 	// QueryPort asks for a port's attributes.
-	QueryPort VerbsContextQueryPortFunc // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
+	QueryPort FuncPtr // int (*query_port)(struct ibv_context *, uint8_t, struct ibv_port_attr *, size_t)
 
 	// AdviseMR tells the kernel how memory will be used.
-	AdviseMR VerbsContextAdviseMRFunc // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
+	AdviseMR FuncPtr // int (*advise_mr)(struct ibv_pd *, enum ib_uverbs_advise_mr_advice, uint32_t, struct ibv_sge *, uint32_t)
 
 	// AllocNullMR makes a region that swallows writes and reads as zeros.
-	AllocNullMR VerbsContextAllocNullMRFunc // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
+	AllocNullMR FuncPtr // struct ibv_mr *(*alloc_null_mr)(struct ibv_pd *)
 
 	// ReadCounters reads a set of counters.
-	ReadCounters VerbsContextReadCountersFunc // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
+	ReadCounters FuncPtr // int (*read_counters)(struct ibv_counters *, uint64_t *, uint32_t, uint32_t)
 
 	// AttachCountersPointFlow lets a rule feed a counter.
-	AttachCountersPointFlow VerbsContextAttachCountersPointFlowFunc // int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
+	AttachCountersPointFlow FuncPtr // int (*attach_counters_point_flow)(struct ibv_counters *, struct ibv_counter_attach_attr *, struct ibv_flow *)
 
 	// CreateCounters makes a set of counters.
-	CreateCounters VerbsContextCreateCountersFunc // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
+	CreateCounters FuncPtr // struct ibv_counters *(*create_counters)(struct ibv_context *, struct ibv_counters_init_attr *)
 
 	// DestroyCounters destroys a set of counters.
-	DestroyCounters VerbsContextDestroyCountersFunc // int (*destroy_counters)(struct ibv_counters *)
+	DestroyCounters FuncPtr // int (*destroy_counters)(struct ibv_counters *)
 
 	// RegDMMR registers memory of the device.
-	RegDMMR VerbsContextRegDMMRFunc // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
+	RegDMMR FuncPtr // struct ibv_mr *(*reg_dm_mr)(struct ibv_pd *, struct ibv_dm *, uint64_t, size_t, unsigned int)
 
 	// AllocDM allocates memory of the device.
-	AllocDM VerbsContextAllocDMFunc // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
+	AllocDM FuncPtr // struct ibv_dm *(*alloc_dm)(struct ibv_context *, struct ibv_alloc_dm_attr *)
 
 	// FreeDM frees memory of the device.
-	FreeDM VerbsContextFreeDMFunc // int (*free_dm)(struct ibv_dm *)
+	FreeDM FuncPtr // int (*free_dm)(struct ibv_dm *)
 
 	// ModifyFlowActionESP changes an action for IPsec.
-	ModifyFlowActionESP VerbsContextModifyFlowActionESPFunc // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
+	ModifyFlowActionESP FuncPtr // int (*modify_flow_action_esp)(struct ibv_flow_action *, struct ibv_flow_action_esp_attr *)
 
 	// DestroyFlowAction destroys an action.
-	DestroyFlowAction VerbsContextDestroyFlowActionFunc // int (*destroy_flow_action)(struct ibv_flow_action *)
+	DestroyFlowAction FuncPtr // int (*destroy_flow_action)(struct ibv_flow_action *)
 
 	// CreateFlowActionESP makes an action for IPsec.
-	CreateFlowActionESP VerbsContextCreateFlowActionESPFunc // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
+	CreateFlowActionESP FuncPtr // struct ibv_flow_action *(*create_flow_action_esp)(struct ibv_context *, struct ibv_flow_action_esp_attr *)
 
 	// ModifyQPRateLimit limits how fast a queue pair may send.
-	ModifyQPRateLimit VerbsContextModifyQPRateLimitFunc // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
+	ModifyQPRateLimit FuncPtr // int (*modify_qp_rate_limit)(struct ibv_qp *, struct ibv_qp_rate_limit_attr *)
 
 	// AllocParentDomain allocates a parent domain.
-	AllocParentDomain VerbsContextAllocParentDomainFunc // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
+	AllocParentDomain FuncPtr // struct ibv_pd *(*alloc_parent_domain)(struct ibv_context *, struct ibv_parent_domain_init_attr *)
 
 	// DeallocTD frees a thread domain.
-	DeallocTD VerbsContextDeallocTDFunc // int (*dealloc_td)(struct ibv_td *)
+	DeallocTD FuncPtr // int (*dealloc_td)(struct ibv_td *)
 
 	// AllocTD allocates a thread domain.
-	AllocTD VerbsContextAllocTDFunc // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
+	AllocTD FuncPtr // struct ibv_td *(*alloc_td)(struct ibv_context *, struct ibv_td_init_attr *)
 
 	// ModifyCQ changes how a completion queue holds back events.
-	ModifyCQ VerbsContextModifyCQFunc // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
+	ModifyCQ FuncPtr // int (*modify_cq)(struct ibv_cq *, struct ibv_modify_cq_attr *)
 
 	// PostSRQOps posts operations on the list of tagged buffers.
-	PostSRQOps VerbsContextPostSRQOpsFunc // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
+	PostSRQOps FuncPtr // int (*post_srq_ops)(struct ibv_srq *, struct ibv_ops_wr *, struct ibv_ops_wr **)
 
 	// DestroyRWQIndTable destroys a table of work queues.
-	DestroyRWQIndTable VerbsContextDestroyRWQIndTableFunc // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
+	DestroyRWQIndTable FuncPtr // int (*destroy_rwq_ind_table)(struct ibv_rwq_ind_table *)
 
 	// CreateRWQIndTable makes a table of work queues.
-	CreateRWQIndTable VerbsContextCreateRWQIndTableFunc // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
+	CreateRWQIndTable FuncPtr // struct ibv_rwq_ind_table *(*create_rwq_ind_table)(struct ibv_context *, struct ibv_rwq_ind_table_init_attr *)
 
 	// DestroyWQ destroys a work queue.
-	DestroyWQ VerbsContextDestroyWQFunc // int (*destroy_wq)(struct ibv_wq *)
+	DestroyWQ FuncPtr // int (*destroy_wq)(struct ibv_wq *)
 
 	// ModifyWQ changes a work queue.
-	ModifyWQ VerbsContextModifyWQFunc // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
+	ModifyWQ FuncPtr // int (*modify_wq)(struct ibv_wq *, struct ibv_wq_attr *)
 
 	// CreateWQ makes a work queue.
-	CreateWQ VerbsContextCreateWQFunc // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
+	CreateWQ FuncPtr // struct ibv_wq *(*create_wq)(struct ibv_context *, struct ibv_wq_init_attr *)
 
 	// QueryRtValues asks for values that change, such as the clock's.
-	QueryRtValues VerbsContextQueryRtValuesFunc // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
+	QueryRtValues FuncPtr // int (*query_rt_values)(struct ibv_context *, struct ibv_values_ex *)
 
 	// CreateCQEx makes a completion queue that is read member by member.
-	CreateCQEx VerbsContextCreateCQExFunc // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
+	CreateCQEx FuncPtr // struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *)
 
 	// Priv is the library's own.
 	Priv *VerbsExPrivate // struct verbs_ex_private *priv
 
 	// QueryDeviceEx asks for a device's attributes.
-	QueryDeviceEx VerbsContextQueryDeviceExFunc // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
+	QueryDeviceEx FuncPtr // int (*query_device_ex)(struct ibv_context *, const struct ibv_query_device_ex_input *, struct ibv_device_attr_ex *, size_t)
 
 	// IbvDestroyFlow destroys a rule.
-	IbvDestroyFlow VerbsContextIbvDestroyFlowFunc // int (*ibv_destroy_flow)(struct ibv_flow *)
+	IbvDestroyFlow FuncPtr // int (*ibv_destroy_flow)(struct ibv_flow *)
 
 	// ABIPlaceholder2 has no use any more.
-	ABIPlaceholder2 VerbsContextABIPlaceholder2Func // void (*ABI_placeholder2)(void)
+	ABIPlaceholder2 FuncPtr // void (*ABI_placeholder2)(void)
 
 	// IbvCreateFlow makes a rule.
-	IbvCreateFlow VerbsContextIbvCreateFlowFunc // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
+	IbvCreateFlow FuncPtr // struct ibv_flow *(*ibv_create_flow)(struct ibv_qp *, struct ibv_flow_attr *)
 
 	// ABIPlaceholder1 has no use any more.
-	ABIPlaceholder1 VerbsContextABIPlaceholder1Func // void (*ABI_placeholder1)(void)
+	ABIPlaceholder1 FuncPtr // void (*ABI_placeholder1)(void)
 
 	// OpenQP opens a queue pair of another process.
-	OpenQP VerbsContextOpenQPFunc // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
+	OpenQP FuncPtr // struct ibv_qp *(*open_qp)(struct ibv_context *, struct ibv_qp_open_attr *)
 
 	// CreateQPEx makes a queue pair of any kind.
-	CreateQPEx VerbsContextCreateQPExFunc // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
+	CreateQPEx FuncPtr // struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *)
 
 	// GetSRQNum asks for a shared receive queue's number, which XRC senders need.
-	GetSRQNum VerbsContextGetSRQNumFunc // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
+	GetSRQNum FuncPtr // int (*get_srq_num)(struct ibv_srq *, uint32_t *)
 
 	// CreateSRQEx makes a shared receive queue of any kind.
-	CreateSRQEx VerbsContextCreateSRQExFunc // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
+	CreateSRQEx FuncPtr // struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *)
 
 	// OpenXRCD opens an XRC domain.
-	OpenXRCD VerbsContextOpenXRCDFunc // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
+	OpenXRCD FuncPtr // struct ibv_xrcd *(*open_xrcd)(struct ibv_context *, struct ibv_xrcd_init_attr *)
 
 	// CloseXRCD closes an XRC domain.
-	CloseXRCD VerbsContextCloseXRCDFunc // int (*close_xrcd)(struct ibv_xrcd *)
+	CloseXRCD FuncPtr // int (*close_xrcd)(struct ibv_xrcd *)
 
 	// ABIPlaceholder3 has no use any more.
 	ABIPlaceholder3 uint64 // uint64_t _ABI_placeholder3

@@ -31,7 +31,7 @@ var (
 		qp.batch.wrs = qp.batch.wrs[:0]
 	})
 	opWRAbort    = serveWR("wr_abort", func(qp *queuePair, _ ccall.Args) { qp.batch.mu.Unlock() })
-	opWRComplete = ccall.Serve(ccall.Served{Name: "wr_complete", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+	opWRComplete = serve(ccall.Served{Name: "wr_complete", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		return uintptr(of[queuePair](a[0]).completeBatch()), 0
 	}})
 	opWRSetUDAddr = serveWR("wr_set_ud_addr", func(qp *queuePair, a ccall.Args) {

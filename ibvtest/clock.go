@@ -18,7 +18,7 @@ func now() int64 { return time.Now().UnixNano() }
 
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.QueryRtValues = ibv.VerbsContextQueryRtValuesFunc(opQueryRTValues)
+		v.QueryRtValues = opQueryRTValues
 	})
 }
 

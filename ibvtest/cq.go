@@ -30,16 +30,16 @@ type completionQueue struct {
 
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.Context.Ops.PollCQ, v.Context.Ops.ReqNotifyCQ = ibv.ContextOpsPollCQFunc(opPollCQ), ibv.ContextOpsReqNotifyCQFunc(opReqNotifyCQ)
-		v.CreateCQEx = ibv.VerbsContextCreateCQExFunc(opCreateCQEx)
-		v.ModifyCQ = ibv.VerbsContextModifyCQFunc(opModifyCQ)
+		v.Context.Ops.PollCQ, v.Context.Ops.ReqNotifyCQ = opPollCQ, opReqNotifyCQ
+		v.CreateCQEx = opCreateCQEx
+		v.ModifyCQ = opModifyCQ
 	})
 	symbols["ibv_create_cq"] = createCQ
 	symbols["ibv_destroy_cq"] = destroyCQ
 	symbols["ibv_resize_cq"] = resizeCQ
 }
 
-var opPollCQ = ccall.Serve(ccall.Served{
+var opPollCQ = serve(ccall.Served{
 	Name: "poll_cq",
 	Poll: func(cq unsafe.Pointer, n int32, into unsafe.Pointer) (int32, int32) {
 		return ofPointer[completionQueue](cq).poll(n, into)

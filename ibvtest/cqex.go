@@ -41,10 +41,10 @@ func createCQEx(a ccall.Args) (uintptr, syscall.Errno) {
 	const times = ibv.WCExWithCompletionTimestamp | ibv.WCExWithCompletionTimestampWallclock
 	cq.timed = ibv.CreateCQWCFlags(attr.WCFlags)&times != 0
 	cq.ignoreOverrun = attr.CompMask&ibv.CQInitAttrMaskFlags != 0 && attr.Flags&ibv.CreateCQAttrIgnoreOverrun != 0
-	cq.raw.StartPoll, cq.raw.NextPoll, cq.raw.EndPoll = ibv.CQExStartPollFunc(opStartPoll), ibv.CQExNextPollFunc(opNextPoll), ibv.CQExEndPollFunc(opEndPoll)
+	cq.raw.StartPoll, cq.raw.NextPoll, cq.raw.EndPoll = opStartPoll, opNextPoll, opEndPoll
 	for _, r := range readers {
 		if r.asked == 0 || ibv.CreateCQWCFlags(attr.WCFlags)&r.asked != 0 {
-			*(*uintptr)(unsafe.Add(unsafe.Pointer(&cq.raw), r.slot)) = r.fn // safe: the queue has a function there
+			*(*ibv.FuncPtr)(unsafe.Add(unsafe.Pointer(&cq.raw), r.slot)) = r.fn // safe: the queue has a function there
 		}
 	}
 	return address(&cq.raw), 0
@@ -77,8 +77,8 @@ var (
 )
 
 // extendedPoll serves a function of an extended queue. Faults of control verbs do not meet those.
-func extendedPoll(name string, fn func(cq *completionQueue, a ccall.Args) (uintptr, syscall.Errno)) uintptr {
-	return ccall.Serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+func extendedPoll(name string, fn func(cq *completionQueue, a ccall.Args) (uintptr, syscall.Errno)) ibv.FuncPtr {
+	return serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		return fn(of[completionQueue](a[0]), a)
 	}})
 }
@@ -103,7 +103,7 @@ func (cq *completionQueue) next() uintptr {
 var readers = []struct {
 	asked ibv.CreateCQWCFlags // 0 for what all queues have
 	slot  uintptr
-	fn    uintptr
+	fn    ibv.FuncPtr
 }{
 	{0, unsafe.Offsetof(ibv.CQEx{}.ReadOpcode), reader("read_opcode", func(c *completion) uintptr { return uintptr(c.wc.Opcode) })},
 	{0, unsafe.Offsetof(ibv.CQEx{}.ReadVendorErr), reader("read_vendor_err", func(c *completion) uintptr { return uintptr(c.wc.VendorErr) })},
@@ -119,7 +119,7 @@ var readers = []struct {
 	{ibv.WCExWithCompletionTimestampWallclock, unsafe.Offsetof(ibv.CQEx{}.ReadCompletionWallclockNS), reader("read_completion_wallclock_ns", func(c *completion) uintptr { return uintptr(c.at) })},
 }
 
-func reader(name string, read func(c *completion) uintptr) uintptr {
+func reader(name string, read func(c *completion) uintptr) ibv.FuncPtr {
 	return extendedPoll(name, func(cq *completionQueue, _ ccall.Args) (uintptr, syscall.Errno) { return read(&cq.current), 0 })
 }
 

@@ -29,8 +29,8 @@ const (
 
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.AllocDM, v.FreeDM = ibv.VerbsContextAllocDMFunc(opAllocDM), ibv.VerbsContextFreeDMFunc(opFreeDM)
-		v.RegDMMR = ibv.VerbsContextRegDMMRFunc(opRegDMMR)
+		v.AllocDM, v.FreeDM = opAllocDM, opFreeDM
+		v.RegDMMR = opRegDMMR
 	})
 }
 
@@ -42,7 +42,7 @@ var (
 		return of[deviceMemory](a[0]).copies(uint64(a[1]), a[2], uint64(a[3]), true)
 	})
 	// Its first argument is not the object.
-	opMemcpyFromDM = ccall.Serve(ccall.Served{Name: "memcpy_from_dm", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+	opMemcpyFromDM = serve(ccall.Served{Name: "memcpy_from_dm", Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		return deviceOf(a[1]).call(copiesFromDM, func(ccall.Args) (uintptr, syscall.Errno) {
 			return of[deviceMemory](a[1]).copies(uint64(a[2]), a[0], uint64(a[3]), false)
 		}, ccall.Args{a[1]})
@@ -70,7 +70,7 @@ func allocDM(a ccall.Args) (uintptr, syscall.Errno) {
 	begin := -uint64(uintptr(unsafe.Pointer(unsafe.SliceData(whole)))) % align
 	dm.memory = whole[begin:][:attr.Length:attr.Length]
 	dm.raw.Context, dm.raw.CompMask, dm.raw.Handle = &c.verbs.Context, ibv.DMMaskHandle, c.dev.handle()
-	dm.raw.MemcpyToDM, dm.raw.MemcpyFromDM = ibv.DMMemcpyToDMFunc(opMemcpyToDM), ibv.DMMemcpyFromDMFunc(opMemcpyFromDM)
+	dm.raw.MemcpyToDM, dm.raw.MemcpyFromDM = opMemcpyToDM, opMemcpyFromDM
 	f.keep(dm)
 	return address(&dm.raw), 0
 }

@@ -45,7 +45,7 @@ func Limits(change func(limits *ibv.DeviceAttr)) Option {
 func init() {
 	symbols["ibv_query_device"] = queryDevice
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.QueryDeviceEx = ibv.VerbsContextQueryDeviceExFunc(opQueryDeviceEx)
+		v.QueryDeviceEx = opQueryDeviceEx
 	})
 }
 

@@ -29,8 +29,8 @@ func init() {
 	symbols["ibv_alloc_pd"] = allocPD
 	symbols["ibv_dealloc_pd"] = deallocPD
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.AllocParentDomain = ibv.VerbsContextAllocParentDomainFunc(opAllocParentDomain)
-		v.AllocTD, v.DeallocTD = ibv.VerbsContextAllocTDFunc(opAllocTD), ibv.VerbsContextDeallocTDFunc(opDeallocTD)
+		v.AllocParentDomain = opAllocParentDomain
+		v.AllocTD, v.DeallocTD = opAllocTD, opDeallocTD
 	})
 }
 

@@ -108,7 +108,7 @@ func init() {
 	symbols["_ibv_query_gid_table"] = queryGIDTable
 	symbols["ibv_query_pkey"] = queryPKey
 	symbols["ibv_get_pkey_index"] = getPKeyIndex
-	equip = append(equip, func(v *ibv.VerbsContext) { v.QueryPort = ibv.VerbsContextQueryPortFunc(opQueryPort) })
+	equip = append(equip, func(v *ibv.VerbsContext) { v.QueryPort = opQueryPort })
 }
 
 var opQueryPort = operation("query_port", queryPort)

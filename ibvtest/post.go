@@ -10,8 +10,8 @@ import (
 )
 
 // servePost serves a post to an object.
-func servePost[T any](name string, post func(object *T, list unsafe.Pointer) (result, errno int32, bad uintptr)) uintptr {
-	return ccall.Serve(ccall.Served{
+func servePost[T any](name string, post func(object *T, list unsafe.Pointer) (result, errno int32, bad uintptr)) ibv.FuncPtr {
+	return serve(ccall.Served{
 		Name: name,
 		Post: func(object, list unsafe.Pointer) (int32, int32, uintptr) { return post(ofPointer[T](object), list) },
 	})
@@ -25,6 +25,6 @@ var (
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
 		ops := &v.Context.Ops
-		ops.PostSend, ops.PostRecv = ibv.ContextOpsPostSendFunc(opPostSend), ibv.ContextOpsPostRecvFunc(opPostRecv)
+		ops.PostSend, ops.PostRecv = opPostSend, opPostRecv
 	})
 }

@@ -47,7 +47,7 @@ func init() {
 		return address(&qp.raw.QPBase), 0
 	}
 	symbols["ibv_destroy_qp"] = destroyQP
-	equip = append(equip, func(v *ibv.VerbsContext) { v.CreateQPEx = ibv.VerbsContextCreateQPExFunc(opCreateQPEx) })
+	equip = append(equip, func(v *ibv.VerbsContext) { v.CreateQPEx = opCreateQPEx })
 }
 
 var opCreateQPEx = operation("create_qp_ex", func(a ccall.Args) (uintptr, syscall.Errno) {

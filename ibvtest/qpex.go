@@ -32,44 +32,44 @@ func init() {
 func (qp *queuePair) extend(operations ibv.QPCreateSendOpsFlags) {
 	qp.batch = new(batch)
 	raw := &qp.raw
-	raw.WRStart, raw.WRComplete, raw.WRAbort = ibv.QPExWRStartFunc(opWRStart), ibv.QPExWRCompleteFunc(opWRComplete), ibv.QPExWRAbortFunc(opWRAbort)
-	raw.WRSetUDAddr, raw.WRSetXRCSRQN = ibv.QPExWRSetUDAddrFunc(opWRSetUDAddr), ibv.QPExWRSetXRCSRQNFunc(opWRSetXRCSRQN)
-	raw.WRSetSGE, raw.WRSetSGEList = ibv.QPExWRSetSGEFunc(opWRSetSGE), ibv.QPExWRSetSGEListFunc(opWRSetSGEList)
-	raw.WRSetInlineData, raw.WRSetInlineDataList = ibv.QPExWRSetInlineDataFunc(opWRSetInlineData), ibv.QPExWRSetInlineDataListFunc(opWRSetInlineDataList)
+	raw.WRStart, raw.WRComplete, raw.WRAbort = opWRStart, opWRComplete, opWRAbort
+	raw.WRSetUDAddr, raw.WRSetXRCSRQN = opWRSetUDAddr, opWRSetXRCSRQN
+	raw.WRSetSGE, raw.WRSetSGEList = opWRSetSGE, opWRSetSGEList
+	raw.WRSetInlineData, raw.WRSetInlineDataList = opWRSetInlineData, opWRSetInlineDataList
 	for bit := ibv.QPCreateSendOpsFlags(1); bit <= operations; bit <<= 1 {
 		switch operations & bit {
 		case ibv.QPExWithSend:
-			raw.WRSend = ibv.QPExWRSendFunc(opWRSend)
+			raw.WRSend = opWRSend
 		case ibv.QPExWithSendWithImm:
-			raw.WRSendImm = ibv.QPExWRSendImmFunc(opWRSendImm)
+			raw.WRSendImm = opWRSendImm
 		case ibv.QPExWithSendWithInv:
-			raw.WRSendInv = ibv.QPExWRSendInvFunc(opWRSendInv)
+			raw.WRSendInv = opWRSendInv
 		case ibv.QPExWithRDMAWrite:
-			raw.WRRDMAWrite = ibv.QPExWRRDMAWriteFunc(opWRRDMAWrite)
+			raw.WRRDMAWrite = opWRRDMAWrite
 		case ibv.QPExWithRDMAWriteWithImm:
-			raw.WRRDMAWriteImm = ibv.QPExWRRDMAWriteImmFunc(opWRRDMAWriteImm)
+			raw.WRRDMAWriteImm = opWRRDMAWriteImm
 		case ibv.QPExWithRDMARead:
-			raw.WRRDMARead = ibv.QPExWRRDMAReadFunc(opWRRDMARead)
+			raw.WRRDMARead = opWRRDMARead
 		case ibv.QPExWithAtomicCmpAndSwp:
-			raw.WRAtomicCmpSwp = ibv.QPExWRAtomicCmpSwpFunc(opWRAtomicCmpSwp)
+			raw.WRAtomicCmpSwp = opWRAtomicCmpSwp
 		case ibv.QPExWithAtomicFetchAndAdd:
-			raw.WRAtomicFetchAdd = ibv.QPExWRAtomicFetchAddFunc(opWRAtomicFetchAdd)
+			raw.WRAtomicFetchAdd = opWRAtomicFetchAdd
 		case ibv.QPExWithLocalInv:
-			raw.WRLocalInv = ibv.QPExWRLocalInvFunc(opWRLocalInv)
+			raw.WRLocalInv = opWRLocalInv
 		case ibv.QPExWithBindMW:
-			raw.WRBindMW = ibv.QPExWRBindMWFunc(opWRBindMW)
+			raw.WRBindMW = opWRBindMW
 		}
 	}
 }
 
 // begins serves a function that begins a work request of an operation.
-func begins(name string, opcode ibv.WROpcode, set func(wr *ibv.SendWR, a ccall.Args)) uintptr {
+func begins(name string, opcode ibv.WROpcode, set func(wr *ibv.SendWR, a ccall.Args)) ibv.FuncPtr {
 	return serveWR(name, func(qp *queuePair, a ccall.Args) { set(qp.batch.begin(&qp.raw, opcode), a) })
 }
 
 // serveWR serves a function of a batch, which has no result.
-func serveWR(name string, call func(qp *queuePair, a ccall.Args)) uintptr {
-	return ccall.Serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+func serveWR(name string, call func(qp *queuePair, a ccall.Args)) ibv.FuncPtr {
+	return serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		call(of[queuePair](a[0]), a)
 		return 0, 0
 	}})

@@ -35,8 +35,8 @@ func init() {
 	symbols["ibv_reg_dmabuf_mr"] = func(ccall.Args) (uintptr, syscall.Errno) { return null, syscall.EOPNOTSUPP }
 	symbols["ibv_dereg_mr"] = deregMR
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.AllocNullMR = ibv.VerbsContextAllocNullMRFunc(opAllocNullMR)
-		v.AdviseMR = ibv.VerbsContextAdviseMRFunc(opAdviseMR)
+		v.AllocNullMR = opAllocNullMR
+		v.AdviseMR = opAdviseMR
 	})
 }
 

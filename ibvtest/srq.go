@@ -40,8 +40,8 @@ func init() {
 	symbols["ibv_query_srq"] = querySRQ
 	symbols["ibv_destroy_srq"] = destroySRQ
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.Context.Ops.PostSRQRecv = ibv.ContextOpsPostSRQRecvFunc(opPostSRQRecv)
-		v.CreateSRQEx, v.GetSRQNum = ibv.VerbsContextCreateSRQExFunc(opCreateSRQEx), ibv.VerbsContextGetSRQNumFunc(opGetSRQNum)
+		v.Context.Ops.PostSRQRecv = opPostSRQRecv
+		v.CreateSRQEx, v.GetSRQNum = opCreateSRQEx, opGetSRQNum
 	})
 }
 

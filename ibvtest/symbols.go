@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/goverbs/goverbs/clib"
+	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
 	"github.com/goverbs/goverbs/internal/dl"
 )
@@ -77,11 +78,14 @@ func deviceOf(object uintptr) *device {
 	return nil
 }
 
+// serve serves a function, for a member that points to it.
+func serve(s ccall.Served) ibv.FuncPtr { return ibv.FuncPtr(ccall.Serve(s)) }
+
 // operation serves an operation of a provider's whose first argument is an object of ours.
-func operation(name string, fn symbol) uintptr {
+func operation(name string, fn symbol) ibv.FuncPtr {
 	function := manPage(name)
 	operationNames = append(operationNames, function)
-	return ccall.Serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
+	return serve(ccall.Served{Name: name, Call: func(a ccall.Args) (uintptr, syscall.Errno) {
 		return deviceOf(a[0]).call(function, fn, a)
 	}})
 }

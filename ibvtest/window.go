@@ -25,7 +25,7 @@ type window struct {
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
 		ops := &v.Context.Ops
-		ops.AllocMW, ops.DeallocMW, ops.BindMW = ibv.ContextOpsAllocMWFunc(opAllocMW), ibv.ContextOpsDeallocMWFunc(opDeallocMW), ibv.ContextOpsBindMWFunc(opBindMW)
+		ops.AllocMW, ops.DeallocMW, ops.BindMW = opAllocMW, opDeallocMW, opBindMW
 	})
 }
 

@@ -18,8 +18,8 @@ type xrcDomain struct {
 
 func init() {
 	equip = append(equip, func(v *ibv.VerbsContext) {
-		v.OpenXRCD, v.CloseXRCD = ibv.VerbsContextOpenXRCDFunc(opOpenXRCD), ibv.VerbsContextCloseXRCDFunc(opCloseXRCD)
-		v.OpenQP = ibv.VerbsContextOpenQPFunc(opOpenQP)
+		v.OpenXRCD, v.CloseXRCD = opOpenXRCD, opCloseXRCD
+		v.OpenQP = opOpenQP
 	})
 }
 

@@ -9,7 +9,6 @@ package recorder
 import (
 	"fmt"
 	"reflect"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -215,7 +214,7 @@ func (r *Recorder) fill(typ reflect.Type, address, from uintptr) {
 		switch {
 		case f.Type.Kind() == reflect.Struct:
 			r.fill(f.Type, at, from)
-		case f.Type.Kind() == reflect.Uintptr && strings.HasSuffix(f.Type.Name(), "Func") && at >= from:
+		case f.Type.Kind() == reflect.Uintptr && f.Type.Name() == "FuncPtr" && at >= from:
 			// Safe: the member is within C's memory.
 			**(**uintptr)(unsafe.Pointer(&at)) = r.call("recorder_address", uintptr(r.slot(typ.Name()+"."+f.Name)))
 		}

@@ -11,14 +11,13 @@ import (
 )
 
 type (
-	aFunc uintptr
-	bFunc uintptr
-	inner struct{ B bFunc }
-	outer struct {
-		A      aFunc
+	FuncPtr uintptr
+	inner   struct{ B FuncPtr }
+	outer   struct {
+		A      FuncPtr
 		Number uintptr
 		Inner  inner
-		Last   aFunc
+		Last   FuncPtr
 	}
 )
 
@@ -96,6 +95,6 @@ func TestObject(t *testing.T) {
 
 	const tail = unsafe.Sizeof(outer{}) - unsafe.Offsetof(outer{}.Inner)
 	start := Tail[outer](r, tail)
-	short := *(**[2]aFunc)(unsafe.Pointer(&start)) // Safe: as long as the tail.
-	require.Equal(t, [2]aFunc{aFunc(o.Inner.B), o.Last}, *short)
+	short := *(**[2]FuncPtr)(unsafe.Pointer(&start)) // Safe: as long as the tail.
+	require.Equal(t, [2]FuncPtr{FuncPtr(o.Inner.B), o.Last}, *short)
 }

@@ -103,29 +103,50 @@ func asDeclared(t *abi.Type, name string) string {
 	return text
 }
 
-// callMethod writes the method of a function pointer's type that calls it.
-func (w *writer) callMethod(typ string, f *abi.Field, t *abi.Type, path, at string) {
+// callOf names the call of what a member points to, for other files of the package.
+func callOf(path string) string { return "call" + path }
+
+// callMember writes the call of what a member points to: a method of the record, or for
+// other files of the package only, a function.
+func (b *body) callMember(f *abi.Field, t *abi.Type, path, at string) {
+	w := b.w
 	if w.calls == nil || t.Elem.Kind != abi.Func {
 		return
 	}
-	c := callable{key: path + "." + f.Name, at: at, result: t.Elem.Result, variadic: t.Elem.Variadic, header: w.facts.Header}
+	c := callable{key: b.path + "." + f.Name, at: at, result: t.Elem.Result, variadic: t.Elem.Variadic, header: w.facts.Header}
 	for i, p := range t.Elem.Params {
 		c.params = append(c.params, abi.Parameter{Name: fmt.Sprintf("arg%d", i+1), Type: p})
 	}
-	callee := jen.Qual(clib, "Pointer").Values(field("Name", jen.Lit(c.key)), field("Address", jen.Uintptr().Call(jen.Id("f"))))
-	call, err := w.call(c, callee, "f")
+	address, own, slot := jen.Id("f"), "f", b.slots[f]
+	isMethod := !w.calls.unexported
+	if isMethod && slot != "" {
+		address, own = jen.Id("s").Dot(slot), "s"
+	}
+	call, err := w.call(c, jen.Qual(clib, "Pointer").Values(field("Name", jen.Lit(c.key)), field("Address", jen.Uintptr().Call(address))), own)
 	if err != nil {
 		w.left = append(w.left, LeftOut{What: at, Target: w.facts.Target(), Why: err})
 		return
 	}
-	name := "Call"
-	if w.calls.unexported {
-		name = "call"
+	params := call.params
+	if own == "f" {
+		params = append([]jen.Code{jen.Id("f").Add(w.supportCode("FuncPtr"))}, params...)
 	}
-	w.add("call of "+typ,
-		jen.Comment(fmt.Sprintf("%s calls the function. %s", name, call.about)),
-		call.directive,
-		jen.Func().Params(jen.Id("f").Id(typ)).Id(name).Params(call.params...).Params(call.results...).Block(call.body...))
+	about := func(name, what string) jen.Code {
+		return jen.Comment(fmt.Sprintf("%s calls %s: in C %s. %s", name, what, asDeclared(t, f.Name), call.about))
+	}
+	if !isMethod {
+		name := w.unique(callOf(path), b.cName+"."+f.Name)
+		w.add(name,
+			about(name, "what "+f.Name+" of "+b.cName+" points to"), call.directive,
+			jen.Func().Id(name).Params(params...).Params(call.results...).Block(call.body...))
+		return
+	}
+	name, what := b.take("Call"+camel(f.Name)), "what "+slot+" points to"
+	if slot == "" {
+		what = "f, what the member " + f.Name + " points to"
+	}
+	b.methods = append(b.methods, about(name, what), call.directive,
+		jen.Func().Params(b.receiver()).Id(name).Params(params...).Params(call.results...).Block(call.body...))
 }
 
 // goCall is the Go of a call.

@@ -42,7 +42,7 @@ func declared(t *testing.T, source string) []string {
 	var names []string
 	add := func(name string) {
 		if last := name[strings.LastIndex(name, ".")+1:]; ast.IsExported(last) && !strings.HasPrefix(name, "BE") && !strings.HasPrefix(name, "ToBE") &&
-			name != "Ptr" && name != "ToPtr" {
+			name != "Ptr" && name != "ToPtr" && name != "FuncPtr" {
 			names = append(names, name)
 		}
 	}
@@ -88,7 +88,7 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"a tag and a typedef", "struct s { int x; };\ntypedef struct { int y; } s;", "S S.X S_ S_.Y"},
 		{"an untagged record's name is taken", "struct a { struct { int x; } b; }; struct ab { int y; };", "AB AB.X A A.B Ab Ab.Y"},
 		{"a tag is a member's path", "struct a { struct { int x; } b; void (*c)(void); }; struct a_b { int y; }; struct ibv_a_c_func { int z; };",
-			"AB AB.X ACFunc A A.B A.C AB_ AB_.Y IbvACFunc IbvACFunc.Z"},
+			"AB AB.X A A.B A.C AB_ AB_.Y ACFunc ACFunc.Z"},
 		{"a macro is a member's path", "struct a { struct { int x; } b; }; enum { A_B, A_C }; enum e { E, AB };\n#define a_b 1\n",
 			"A_B AC E EE EAb A_b AB AB.X A A.B"},
 		{"the support", "struct bE16 { int x; }; struct toBE32 { int y; }; struct s { struct bE16 a; }; struct ptr;", "S S.A"}, // BE16_, ToBE32_
@@ -99,7 +99,7 @@ func TestNamesOfDeclarations(t *testing.T) {
 		{"typedefs of enumerations", "typedef enum { X = -1 } e_t;\nstruct s { e_t a; enum { Y } b; };", "E X Y S S.A S.B"},
 		{"unnamed members", "struct s { union { int a; struct { int b, c; }; }; };", "S S.A S.SetA S.B S.SetB S.C S.SetC"},
 		{"hidden members", "struct s { int __a; int b; long __c[2]; };", "S S.B"},
-		{"retired slots", "struct s { void (*_old)(void); void (*f)(void); int _b; }; struct t { void (*_old)(void); };", "SFFunc S S.F S.B T"},
+		{"retired slots", "struct s { void (*_old)(void); void (*f)(void); int _b; }; struct t { void (*_old)(void); };", "S S.F S.B T"},
 		{"pointers to untagged records", "struct s { struct { int x; } *p, *q[2]; };", "SP SP.X SQ SQ.X S S.P S.Q"},
 		{"undefined records", "struct s { struct later *p; struct s *q; };", "S S.P S.Q Later"},
 		{"letters that Go has no case for", "struct s { int $a; int \xc3\xa4; };", "S S.A S.Ä"},
@@ -147,6 +147,54 @@ func TestInexpressible(t *testing.T) {
 			source += string(text)
 		}
 		assert.ElementsMatch(t, []string{"S", "T", "T.P", "T.Q", "W", "X", "X.A", "X.W"}, declared(t, source), c.text)
+	}
+}
+
+// What members point to is called through the record, or by its address where the
+// member is no plain one. A member comes before a call of another.
+func TestCallsOfMembers(t *testing.T) {
+	t.Parallel()
+	const header = "struct s { void (*f)(int); int call_f; void (*all[2])(void); int *(**far)(void); struct { void (*in)(void); } a; union { void (*u)(void); int n; }; };\n" +
+		"union w { void (*g)(void); long n; };\nstruct ibv_flex { int n; void (*tail[])(void); };\n"
+	facts := textFacts(t, header, "amd64")
+	for _, c := range []struct {
+		unexported bool
+		want       []string
+	}{
+		{false, []string{
+			"func (s *S) CallF_(arg1 int32) error {|uintptr(s.F)}",
+			"func (s *S) CallAll(f FuncPtr) error {|uintptr(f)}",
+			"func (s *S) CallFar(f FuncPtr) (*int32, error) {|uintptr(f)}",
+			"func (s *SA) CallIn() error {|uintptr(s.In)}",
+			"func (s *S) CallU(f FuncPtr) error {|uintptr(f)}",
+			"func (s *W) CallG(f FuncPtr) error {|uintptr(f)}",
+			"func (s *Flex) CallTail(f FuncPtr) error {|uintptr(f)}",
+		}},
+		{true, []string{
+			"func callSF(f FuncPtr, arg1 int32) error {|uintptr(f)}",
+			"func callSAll(f FuncPtr) error {|uintptr(f)}",
+			"func callSFar(f FuncPtr) (*int32, error) {|uintptr(f)}",
+			"func callSAIn(f FuncPtr) error {|uintptr(f)}",
+			"func callSU(f FuncPtr) error {|uintptr(f)}",
+			"func callWG(f FuncPtr) error {|uintptr(f)}",
+			"func callFlexTail(f FuncPtr) error {|uintptr(f)}",
+		}},
+	} {
+		files, err := generate([]*abi.Facts{facts}, Options{Package: "shapes", Library: "libshapes.so.1", Unexported: c.unexported}, "")
+		require.NoError(t, err)
+		var source string
+		for _, text := range files {
+			source += string(text)
+		}
+		assert.Equal(t, len(c.want), strings.Count(source, "clib.Pointer{"))
+		for _, want := range c.want {
+			head, address, _ := strings.Cut(want, "|")
+			_, body, found := strings.Cut(source, "\n"+head)
+			if assert.True(t, found, "%s\n%s", head, source) {
+				body, _, _ = strings.Cut(body, "\n}\n")
+				assert.Contains(t, body, address, head)
+			}
+		}
 	}
 }
 

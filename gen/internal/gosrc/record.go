@@ -43,9 +43,10 @@ type body struct {
 	fields  []jen.Code
 	methods []jen.Code
 	asserts []jen.Code
-	members map[string]bool // names of fields and methods
-	bytes   bool            // the collector does not see its pointers
-	later   []func() error  // what gives way to the members, such as helpers
+	members map[string]bool       // names of fields and methods
+	bytes   bool                  // the collector does not see its pointers
+	later   []func() error        // what gives way to the members, such as helpers
+	slots   map[*abi.Field]string // the Go names of fields that are a function pointer
 }
 
 // record writes a record that has a name, and the untagged ones inside it.
@@ -64,7 +65,7 @@ func (w *writer) recordNamed(r *abi.Record, name, c, path, at, doc string, bytes
 	if r.Align > 0 && r.Size%r.Align != 0 { // a typedef's alignment that is above the record's
 		return fmt.Errorf("%s: no Go type has %d bytes and is aligned to %d", at, r.Size, r.Align)
 	}
-	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}, bytes: bytes}
+	b := &body{w: w, goName: name, cName: c, path: path, at: at, size: r.Size, align: r.Align, natural: 1, members: map[string]bool{}, bytes: bytes, slots: map[*abi.Field]string{}}
 	if err := b.fill(r); err != nil {
 		return err
 	}
@@ -98,10 +99,11 @@ func (b *body) assert(constant jen.Code, want int64) {
 
 // fill lays out the members.
 func (b *body) fill(r *abi.Record) error {
+	members := func() error { return b.structMembers(r, 0) }
 	if r.Kind == abi.Union {
-		return b.fillUnion(r)
+		members = func() error { return b.fillUnion(r) }
 	}
-	if err := b.structMembers(r, 0); err != nil {
+	if err := members(); err != nil {
 		return err
 	}
 	for _, write := range b.later {
@@ -204,6 +206,9 @@ func (b *body) field(f *abi.Field, offset int64) error {
 		return err
 	}
 	name = b.take(name)
+	if f.Kind == abi.FuncPtr {
+		b.slots[f] = name
+	}
 	b.pad(offset)
 	if text := b.about(f); text != "" {
 		b.fields = append(b.fields, jen.Line(), jen.Comment(name+text))
@@ -231,9 +236,9 @@ func (s *scope) isObject(r *abi.Record) bool {
 // any more. It keeps its room, and headers put an underscore before its name.
 func retired(f *abi.Field) bool { return f.Kind == abi.FuncPtr && strings.HasPrefix(f.Name, "_") }
 
-// memberType is the Go type of a member, and writes the types that only this
-// member has: untagged records and the functions that it may point to. The
-// collector does not see the pointers of a member in bytes.
+// memberType is the Go type of a member, and writes what only this member has:
+// an untagged record, or the call of what it points to. The collector does not
+// see the pointers of a member in bytes.
 func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error) {
 	path := b.goName + name
 	at := b.where(f)
@@ -251,9 +256,7 @@ func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error)
 			return gotype{}, err
 		}
 	case inner.Kind == abi.FuncPtr:
-		path = b.w.unique(path+"Func", c)
-		b.w.funcType(path, f, inner, b.cName)
-		b.w.callMethod(path, f, inner, b.path, at)
+		b.later = append(b.later, func() error { b.callMember(f, inner, path, at); return nil })
 	}
 	typ, err := b.w.goType(f.Type, path, at, bytes)
 	if err != nil {
@@ -269,13 +272,6 @@ func (b *body) memberType(f *abi.Field, name string, bytes bool) (gotype, error)
 		}
 	}
 	return typ, nil
-}
-
-// funcType writes the type of a slot that holds a C function's address.
-func (w *writer) funcType(name string, f *abi.Field, t *abi.Type, in string) {
-	w.add(name,
-		jen.Comment(fmt.Sprintf("%s is the address of a C function, or 0: the type of %s in %s, in C %s.", name, f.Name, in, asDeclared(t, f.Name))),
-		jen.Type().Id(name).Uintptr())
 }
 
 // bitRun counts the bit-fields that stand together.

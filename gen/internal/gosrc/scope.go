@@ -218,7 +218,7 @@ func (s *scope) ageOf(c string) (age int) {
 // headers brought takes none that was there before, as another type's, a constant's
 // or a function's.
 func (s *scope) nameAll() {
-	for _, name := range []string{"BE16", "BE32", "BE64", "Ptr"} {
+	for _, name := range []string{"BE16", "BE32", "BE64", "Ptr", "FuncPtr"} {
 		s.names[name], s.names["To"+name] = "the support", "the support"
 	}
 	latest := 0
@@ -350,7 +350,7 @@ func cName(r *abi.Record) string {
 }
 
 // reserve keeps the Go names of what only its place in a record names: untagged
-// records, and functions that members point to. Those of an age have their turn.
+// records, and calls of what members point to. Those of an age have their turn.
 func (s *scope) reserve(r *abi.Record, goName, c, id string, age, oldest int) {
 	for _, f := range r.Fields {
 		inner := f.Type
@@ -366,7 +366,7 @@ func (s *scope) reserve(r *abi.Record, goName, c, id string, age, oldest int) {
 		case inner.Anon != nil:
 			s.reserve(inner.Anon, s.unique(path, place), place, own, age, came)
 		case inner.Kind == abi.FuncPtr:
-			s.unique(path+"Func", place)
+			s.unique(callOf(path), place)
 		}
 	}
 }

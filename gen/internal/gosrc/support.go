@@ -13,6 +13,7 @@ func (w *writer) support() {
 			w.bigEndian(bits)
 		}
 		w.ptr()
+		w.funcPtr()
 	}
 	if w.needs["noCopy"] {
 		w.noCopy()
@@ -87,6 +88,14 @@ func (w *writer) ptr() {
 		jen.Comment("String prints the address."),
 		jen.Func().Params(jen.Id("s").Add(number.Clone())).Id("String").Params().String().Block(
 			jen.Return(jen.Lit("0x").Op("+").Qual("strconv", "FormatUint").Call(jen.Uint64().Call(jen.Id("s")), jen.Lit(16)))))
+}
+
+// funcPtr writes the type of members that point to functions.
+func (w *writer) funcPtr() {
+	w.add("FuncPtr",
+		jen.Comment("FuncPtr is the address of a C function as a number, or 0: what C's function pointers are. The comment of a member has its prototype. "+
+			"An address that cgo, purego or a loaded library gives converts to it."),
+		jen.Type().Id("FuncPtr").Uintptr())
 }
 
 // noCopy writes the mark of structs that must not be copied.

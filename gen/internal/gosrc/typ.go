@@ -15,9 +15,9 @@ type gotype struct {
 	size, align int64
 }
 
-// goType is the Go type of a C type. path names an untagged or function type,
-// and at says where it stands, should it have no counterpart in Go. In bytes, a
-// pointer is a number.
+// goType is the Go type of a C type. path names an untagged type, and at says
+// where it stands, should it have no counterpart in Go. In bytes, a pointer is a
+// number.
 func (s *scope) goType(t *abi.Type, path, at string, bytes bool) (gotype, error) {
 	fixed := func(code jen.Code) (gotype, error) { return gotype{code, t.Size, s.goAlign(t.Size)}, nil }
 	switch t.Kind {
@@ -50,7 +50,7 @@ func (s *scope) goType(t *abi.Type, path, at string, bytes bool) (gotype, error)
 		}
 		return fixed(jen.Op("*").Add(elem))
 	case abi.FuncPtr:
-		return fixed(jen.Id(path))
+		return fixed(s.supportCode("FuncPtr"))
 	case abi.Array:
 		elem, err := s.goType(t.Elem, path, at, bytes)
 		if err != nil {

@@ -28,7 +28,7 @@ func TestPointersInBytesAreNumbers(t *testing.T) {
 		{"a member of a union", "union u { struct s *p; long n; }; struct s { int x; };", "func (s *U) P() *Ptr[S]", "*S {"},
 		{"an unnamed union", "struct s { struct s *p; union { struct s *q; int n; }; };", "P *S|func (s *S) Q() *Ptr[S]", "P Ptr"},
 		{"an array", "union u { int *p[3]; };", "func (s *U) P() *[3]Ptr[int32]", ""},
-		{"an untagged struct", "union u { struct { char **p; void *q; void (*f)(void); } a; };", "P Ptr[*byte]|Q uintptr|F UAFFunc", ""},
+		{"an untagged struct", "union u { struct { char **p; void *q; void (*f)(void); } a; };", "P Ptr[*byte]|Q uintptr|F FuncPtr", ""},
 		{"a struct with a name, which is elsewhere too", "struct s { struct s *p; }; union u { struct s a[2]; }; struct t { struct s b; struct s *c; };",
 			"P Ptr[S]|B S|C *S", ""},
 		{"what a member consists of", "struct in { int *p; }; struct mid { struct { struct in a; } m; }; union u { struct mid x; };", "P Ptr[int32]", ""},

@@ -51,6 +51,13 @@ func slot(name string) uintptr {
 	return must(f.Address())
 }
 
+// pointing is a record whose member points to a function.
+func pointing[T any](member, name string) *T {
+	record := new(T)
+	reflect.ValueOf(record).Elem().FieldByName(member).SetUint(uint64(slot(name)))
+	return record
+}
+
 func must(word uintptr, err error) uintptr {
 	if err != nil {
 		panic(err)
