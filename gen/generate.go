@@ -56,8 +56,8 @@ all that it is built of, and run it by that:
 
 What is generated holds types, constants and layouts, and with -library a typed Go
 function for each that the header itself declares and that library exports: it is
-looked up and called when the program first calls it, without cgo. Pointers in a
-struct to functions get a method Call. How a C function tells that it failed, as by
+looked up and called when the program first calls it, without cgo. What a
+member op of a struct points to is called by a method CallOp of it. How a C function tells that it failed, as by
 NULL or by -1, is known of rdma-core's; of others, it is taken from the type of the
 result: see package clib. That is a guess where it is an int, and those functions are
 named. Functions that are inline in the header are not read. In package ibv of
