@@ -124,9 +124,11 @@
 // It works on 64-bit Linux on amd64, arm64, loong64, ppc64le, riscv64 and s390x,
 // and is for FreeBSD on amd64 and arm64. On other systems of 64 bits but Plan 9,
 // programs compile, with the layouts of Linux, and get [ErrNoLibrary]; tests have the
-// devices of package ibvtest there too. On arm64,
-// musl lays out some structs otherwise than glibc: the build tag musl selects it. On
-// riscv64 without cgo, Go 1.26 takes another C library's loader by default: build with
+// devices of package ibvtest there too. The C library may be glibc or musl. Without
+// cgo, the go command takes glibc's loader: for musl, as on Alpine, build with
+// -ldflags="-I /lib/ld-musl-x86_64.so.1" (aarch64 on arm64). On arm64, musl lays out
+// some structs otherwise than glibc: the build tag musl selects it. On riscv64 without
+// cgo, Go 1.26 takes another C library's loader by default: build with
 // -ldflags="-I /lib/ld-linux-riscv64-lp64d.so.1", which Go 1.27 does not need.
 //
 // The library is loaded when the first device is looked for. A machine without

@@ -12,7 +12,10 @@
 // Loading works on 64-bit Linux and FreeBSD wherever purego does: amd64, arm64, loong64, ppc64le, riscv64 and s390x on
 // Linux, amd64 and arm64 on FreeBSD, with CGO_ENABLED=0 and with CGO_ENABLED=1. Linux on s390x without cgo needs Go 1.27;
 // so does riscv64, or -ldflags="-I /lib/ld-linux-riscv64-lp64d.so.1", for a program that finds its dynamic linker.
-// A Linux program built without cgo asks for glibc's libraries by name; where the C library is musl, build with cgo.
+// A Linux program that is built without cgo starts by way of glibc's dynamic linker. For musl, build it with
+// -ldflags="-I /lib/ld-musl-x86_64.so.1" (aarch64 on arm64), or with cgo and musl's compiler; or start it by that linker.
+// musl's does not recognise a library that was loaded by its path when another one asks for it by its name, as libibverbs'
+// providers do: the folder has to be in LD_LIBRARY_PATH, too.
 // On arm64, musl and glibc lay out libibverbs' objects differently: the build tag musl chooses, and [Load] refuses to go
 // on with the wrong one.
 // FreeBSD without cgo needs -tags goverbs_fakecgo -gcflags=github.com/ebitengine/purego/internal/fakecgo=-std. Everywhere

@@ -67,17 +67,35 @@ func TestCLibrary(t *testing.T) {
 		return // nothing more to see, or no musl-gcc for that processor
 	}
 	require.Equal(t, musl, libcOf(t, "musl-gcc"))
-	binary := filepath.Join(t.TempDir(), "dl.test")
-	build := exec.Command("go", "test", "-c", "-tags", "netgo,osusergo", "-o", binary, ".")
-	build.Env = append(os.Environ(), "CGO_ENABLED=1", "CC=musl-gcc")
-	out, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	again := exec.Command(binary, "-test.v", "-test.run", "^TestCLibrary$|^TestLoadFits$")
-	again.Env = append(os.Environ(), onMusl+"=1")
-	out, err = again.CombinedOutput()
-	require.NoError(t, err, "%s", out)
-	for _, test := range []string{"TestCLibrary", "TestLoadFits"} {
-		require.Contains(t, string(out), "--- PASS: "+test)
+	loaders, err := filepath.Glob("/lib/ld-musl-*.so.1")
+	require.NoError(t, err)
+	require.Len(t, loaders, 1, "test/deps installs it")
+	loader := loaders[0]
+	// Each way to have a program on musl, as package dl's documentation tells them.
+	for name, tt := range map[string]struct {
+		env   []string
+		flags []string
+		by    []string // what it is started by
+	}{
+		"with cgo":                 {[]string{"CGO_ENABLED=1", "CC=musl-gcc"}, []string{"-tags", "netgo,osusergo"}, nil},
+		"plain":                    {[]string{"CGO_ENABLED=0"}, []string{"-ldflags", "-I " + loader}, nil},
+		"plain, started by musl's": {[]string{"CGO_ENABLED=0"}, nil, []string{loader}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			binary := filepath.Join(t.TempDir(), "dl.test")
+			build := exec.Command("go", append(append([]string{"test", "-c", "-vet=off"}, tt.flags...), "-o", binary, ".")...)
+			build.Env = append(os.Environ(), tt.env...)
+			out, err := build.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			argv := append(tt.by, binary, "-test.v", "-test.run", "^(TestCLibrary|TestLoadFits)$")
+			again := exec.Command(argv[0], argv[1:]...)
+			again.Env = append(os.Environ(), onMusl+"=1")
+			out, err = again.CombinedOutput()
+			require.NoError(t, err, "%s", out)
+			for _, test := range []string{"TestCLibrary", "TestLoadFits"} {
+				require.Contains(t, string(out), "--- PASS: "+test)
+			}
+		})
 	}
 }
 
