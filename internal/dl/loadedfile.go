@@ -2,10 +2,10 @@ package dl
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"unsafe"
 )
 
@@ -38,16 +38,35 @@ func loadedFile(handle uintptr) string {
 		return ""
 	}
 	l := **found // safe: it is C's memory, which is there as long as the library
-	if maps, err := os.ReadFile("/proc/self/maps"); err == nil {
-		if file := mappedFile(string(maps), l.dynamic); file != "" {
-			return file
-		}
+	if file := mappedFile(readQuietly("/proc/self/maps"), l.dynamic); file != "" {
+		return file
 	}
 	name := Text(l.name)
 	if file, err := filepath.EvalSymlinks(name); err == nil {
 		return file
 	}
 	return name
+}
+
+// readQuietly reads a file, "" if it cannot be. Package os readies the poller for that, and where file descriptors are used
+// up, which errors are to tell of, that ends the process.
+func readQuietly(name string) string {
+	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
+	if err != nil {
+		return ""
+	}
+	defer syscall.Close(fd)
+	var text []byte
+	for block := make([]byte, 1<<16); ; {
+		n, err := syscall.Read(fd, block)
+		if err == syscall.EINTR {
+			continue
+		}
+		if err != nil || n <= 0 {
+			return string(text)
+		}
+		text = append(text, block[:n]...)
+	}
 }
 
 // mappedFile is the file that is mapped at an address, as Linux tells in /proc/PID/maps.
