@@ -43,7 +43,8 @@
 //
 // A library is looked for by its soname where the system's dynamic linker looks. GOVERBS_LIBRARIES in the environment
 // lists folders, separated as those of PATH are, in which libraries are looked for first; GOVERBS_LIBIBVERBS names the file
-// to load as libibverbs.so.1.
+// to load as libibverbs.so.1. Neither is followed by a program with rights that whoever started it need not have: one whose
+// file is set-user-ID, set-group-ID or has capabilities.
 package clib
 
 import (

@@ -134,7 +134,9 @@
 // The library is loaded when the first device is looked for. A machine without
 // it gets an [ErrNoLibrary] then that names the package to install. The environment
 // variable GOVERBS_LIBIBVERBS names another library file, and GOVERBS_LIBRARIES
-// lists folders in which libraries are looked for first. GOVERBS_CCALL=portable
+// lists folders in which libraries are looked for first, unless the program has rights
+// of its own, as a set-user-ID one does. [Library] tells which file it was, and of
+// which release. GOVERBS_CCALL=portable
 // switches off the direct call of C functions in favour of a slower way that
 // does not depend on the Go runtime's inside.
 //

@@ -5,7 +5,9 @@
 // [Load] opens libibverbs.so.1, wherever the system's dynamic linker finds it. The environment variable
 // GOVERBS_LIBIBVERBS replaces that name: a path, or another name for the dynamic linker to look for. [LoadNamed] opens any
 // library by its name. GOVERBS_LIBRARIES is a list of folders, as PATH is one: a library that one of them has is loaded
-// from there, libibverbs too, unless GOVERBS_LIBIBVERBS names that.
+// from there, libibverbs too, unless GOVERBS_LIBIBVERBS names that. A program whose file is set-user-ID, set-group-ID or has
+// capabilities follows neither, and withholds from libibverbs the variables by which that would load or write what whoever
+// started the program likes.
 //
 // # Which systems
 //
@@ -95,6 +97,7 @@ func (l *loader) load() (*Library, error) {
 		return l.library, nil
 	}
 	c := choose(l.soname)
+	withhold()
 	library, err := Open(c.name)
 	if err != nil {
 		return nil, c.missing(err)
@@ -111,10 +114,10 @@ type choice struct{ soname, name, variable string }
 
 // choose finds out what to load. Only a library that is there is taken from a folder: of most, the system's will do.
 func choose(soname string) choice {
-	if name := os.Getenv(overrideVariable); name != "" && soname == Libibverbs {
+	if name := environment(overrideVariable); name != "" && soname == Libibverbs {
 		return choice{soname, name, overrideVariable}
 	}
-	for _, folder := range filepath.SplitList(os.Getenv(foldersVariable)) {
+	for _, folder := range filepath.SplitList(environment(foldersVariable)) {
 		name := filepath.Join(folder, soname)
 		if _, err := os.Stat(name); err == nil && folder != "" {
 			return choice{soname, name, foldersVariable}

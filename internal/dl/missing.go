@@ -43,6 +43,10 @@ func (c choice) missing(cause error) error {
 	if c.soname == Libibverbs {
 		way = "name the library in " + overrideVariable
 	}
+	if why := withheld(); why != "" {
+		return fmt.Errorf("%w: %w; %s comes with %s; %s and %s are not followed, because %s",
+			ErrNoLibrary, cause, c.soname, packageList(c.soname), overrideVariable, foldersVariable, why)
+	}
 	return fmt.Errorf("%w: %w; %s comes with %s; or %s", ErrNoLibrary, cause, c.soname, packageList(c.soname), way)
 }
 
