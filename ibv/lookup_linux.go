@@ -8,7 +8,7 @@ import (
 	"strings"
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/goverbs/goverbs/internal/system"
 )
 
 // host is where a machine shows its RDMA devices.
@@ -26,15 +26,15 @@ var thisHost = host{sys: "/sys/class", dev: "/dev/infiniband", drivers: "/etc/li
 func exhausted() *fault {
 	const needed = 3 // libibverbs has as many open at a time while it looks for devices
 	for range needed {
-		fd, err := unix.Open("/", unix.O_PATH|unix.O_CLOEXEC, 0)
+		fd, err := syscall.Open("/", system.OPath|syscall.O_CLOEXEC, 0)
 		if err == nil {
-			defer unix.Close(fd)
+			defer syscall.Close(fd)
 			continue
 		}
 		switch errno := errnoOf(err); errno {
 		case syscall.EMFILE:
-			var limit unix.Rlimit
-			if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &limit); err != nil {
+			var limit syscall.Rlimit
+			if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 				return nil
 			}
 			return &fault{errno, fmt.Sprintf("the process has used up its %d file descriptors: close some, or raise the limit (ulimit -n) and start it again, for libibverbs looks for its providers once", limit.Cur)}
@@ -80,8 +80,8 @@ func (h host) closed(device string) *fault {
 			return &fault{syscall.ENXIO, fmt.Sprintf("%s is not the device %s of the kernel's %s, but %s: make it again (mknod), or let udev or the container's runtime do it", node, numbers, device, found)}
 		}
 		var fd int
-		if fd, err = unix.Open(node, unix.O_RDWR|unix.O_CLOEXEC, 0); err == nil {
-			unix.Close(fd)
+		if fd, err = syscall.Open(node, syscall.O_RDWR|syscall.O_CLOEXEC, 0); err == nil {
+			syscall.Close(fd)
 			return nil
 		}
 	}
@@ -89,8 +89,8 @@ func (h host) closed(device string) *fault {
 	case syscall.ENOENT:
 		return &fault{errno, fmt.Sprintf("the kernel has %s, but %s is missing: a container is given it with --device %s, and elsewhere udev makes it", device, node, node)}
 	case syscall.EACCES:
-		var fs unix.Statfs_t
-		if unix.Statfs(node, &fs) == nil && fs.Flags&unix.ST_NODEV != 0 {
+		var fs syscall.Statfs_t
+		if syscall.Statfs(node, &fs) == nil && fs.Flags&system.StNoDev != 0 {
 			return &fault{errno, fmt.Sprintf("%s is on a file system that is mounted without devices (nodev)", node)}
 		}
 		return &fault{errno, fmt.Sprintf("user %d may not open %s%s: change its mode or group with a rule of udev's", os.Geteuid(), node, owners(info))}
@@ -130,7 +130,8 @@ func deviceNumbers(info os.FileInfo) string {
 	if !ok || info.Mode()&os.ModeCharDevice == 0 {
 		return "no character device"
 	}
-	return fmt.Sprintf("%d:%d", unix.Major(uint64(stat.Rdev)), unix.Minor(uint64(stat.Rdev)))
+	major, minor := system.DeviceNumbers(uint64(stat.Rdev))
+	return fmt.Sprintf("%d:%d", major, minor)
 }
 
 // owners says who may use a file, if it could be looked at.

@@ -4,16 +4,17 @@ package ibv
 
 import (
 	"fmt"
+	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/goverbs/goverbs/internal/system"
 )
 
 // memoryHint says what to do where there is not enough memory for a verb that locks
 // some, within a limit of the process.
 func memoryHint() string {
 	const less = "ask for less, or close objects: QueryDevice has the device's limits"
-	var limit unix.Rlimit
-	if err := unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit); err != nil {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(system.RlimitMemlock, &limit); err != nil {
 		return less
 	}
 	const unlimited = 1<<63 - 1 // FreeBSD's limits are signed; Linux's infinity is above
