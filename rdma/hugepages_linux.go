@@ -6,8 +6,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/goverbs/goverbs/internal/system"
 )
 
 // pageKinds are the kinds of pages to try, one after the other.
@@ -64,25 +65,25 @@ func transparentSize() int {
 // mapPool maps huge pages of one kind.
 func mapPool(size int, kind HugePages) (mapping, *memoryFailure) {
 	if kind&(kind-1) != 0 || kind > math.MaxInt {
-		return mapping{}, &memoryFailure{unix.EINVAL, fmt.Sprintf("huge pages of %v: the size of pages is a power of two", kind)}
+		return mapping{}, &memoryFailure{syscall.EINVAL, fmt.Sprintf("huge pages of %v: the size of pages is a power of two", kind)}
 	}
 	length, ok := roundUp(size, int(kind))
 	if !ok {
-		return mapping{}, noMemory(unix.ENOMEM)
+		return mapping{}, noMemory(syscall.ENOMEM)
 	}
 	log := 0
 	for kind>>log != 1 {
 		log++
 	}
-	m, err := mapAnonymous(uintptr(length), unix.MAP_HUGETLB|log<<unix.MAP_HUGE_SHIFT)
+	m, err := mapAnonymous(uintptr(length), syscall.MAP_HUGETLB|log<<system.MapHugeShift)
 	m.huge = kind
 	switch {
 	case err == nil:
 		return m, nil
 	case !slices.Contains(hugePages(), kind):
-		return mapping{}, &memoryFailure{unix.EOPNOTSUPP, fmt.Sprintf("the kernel has no huge pages of %v, only: %v; set HugePagesOptional to do without", kind, hugePages())}
-	case err == unix.ENOMEM:
-		return mapping{}, &memoryFailure{unix.ENOMEM, emptyPool(kind, length/int(kind), poolOf(kind))}
+		return mapping{}, &memoryFailure{syscall.EOPNOTSUPP, fmt.Sprintf("the kernel has no huge pages of %v, only: %v; set HugePagesOptional to do without", kind, hugePages())}
+	case err == syscall.ENOMEM:
+		return mapping{}, &memoryFailure{syscall.ENOMEM, emptyPool(kind, length/int(kind), poolOf(kind))}
 	}
 	return mapping{}, noMemory(err)
 }

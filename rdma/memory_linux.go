@@ -8,19 +8,19 @@ import (
 	"syscall"
 	"unsafe"
 
-	"golang.org/x/sys/unix"
+	"github.com/goverbs/goverbs/internal/system"
 )
 
 // mapMemory gets memory from the kernel, and the function that gives it back.
 func mapMemory(size int, opts RegionOptions) (memory []byte, unmap func() error, failure *memoryFailure) {
-	failure = &memoryFailure{unix.EOPNOTSUPP, "the kernel has no huge pages"}
+	failure = &memoryFailure{syscall.EOPNOTSUPP, "the kernel has no huge pages"}
 	for _, kind := range pageKinds(size, opts) {
 		var m mapping
 		if m, failure = mapPages(size, kind, opts); failure == nil {
 			// Safe: size bytes are mapped at that address, outside of the Go heap.
 			return unsafe.Slice((*byte)(m.start), size), m.unmap, nil
 		}
-		if failure.errno != unix.ENOMEM && failure.errno != unix.EOPNOTSUPP {
+		if failure.errno != syscall.ENOMEM && failure.errno != syscall.EOPNOTSUPP {
 			break // no other pages would help
 		}
 	}
@@ -34,7 +34,7 @@ type mapping struct {
 	huge   HugePages // what it consists of, if it is of a pool
 }
 
-func (m mapping) unmap() error { return unix.MunmapPtr(m.start, m.length) }
+func (m mapping) unmap() error { return system.Unmap(m.start, m.length) }
 
 // mapPages maps pages of a kind, in the way that is asked for.
 func mapPages(size int, kind HugePages, opts RegionOptions) (m mapping, failure *memoryFailure) {
@@ -59,7 +59,7 @@ func mapSmall(size, align int) (mapping, *memoryFailure) {
 	page := os.Getpagesize()
 	length, ok := roundUp(size, page)
 	if !ok || length > math.MaxInt-align {
-		return mapping{}, noMemory(unix.ENOMEM)
+		return mapping{}, noMemory(syscall.ENOMEM)
 	}
 	m, err := mapAnonymous(uintptr(length+align-page), 0)
 	if err != nil {
@@ -94,14 +94,14 @@ func mapTransparent(size int) (mapping, *memoryFailure) {
 	m, failure := mapSmall(size, huge)
 	if failure == nil {
 		// It is a wish: a kernel without such pages has small ones.
-		_ = madvise(m, unix.MADV_HUGEPAGE)
+		_ = madvise(m, syscall.MADV_HUGEPAGE)
 	}
 	return m, failure
 }
 
 // mapAnonymous maps memory that is private to the process and zero.
 func mapAnonymous(length uintptr, flags int) (mapping, error) {
-	start, err := unix.MmapPtr(-1, 0, nil, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|flags)
+	start, err := system.Map(length, flags)
 	return mapping{start: start, length: length}, err
 }
 
@@ -113,17 +113,17 @@ func (m mapping) prepare(opts RegionOptions) *memoryFailure {
 		}
 	}
 	if opts.DontFork {
-		if err := madvise(m, unix.MADV_DONTFORK); err != nil {
+		if err := madvise(m, syscall.MADV_DONTFORK); err != nil {
 			return &memoryFailure{mapErrno(err), "the kernel does not keep the memory from forked processes"}
 		}
 	}
 	return nil
 }
 
-// madvise is unix.Madvise, which wants a slice.
+// madvise is syscall.Madvise, which wants a slice.
 func madvise(m mapping, advice int) error {
 	// Safe: it is all that is mapped there.
-	return unix.Madvise(unsafe.Slice((*byte)(m.start), m.length), advice)
+	return syscall.Madvise(unsafe.Slice((*byte)(m.start), m.length), advice)
 }
 
 // readSys is what a file of the kernel's says, or "".
