@@ -5,7 +5,7 @@ package ibvtest
 import (
 	"syscall"
 
-	"golang.org/x/sys/unix"
+	"github.com/goverbs/goverbs/internal/system"
 )
 
 // eventFile is a file that can be read while there are events. It is a pipe, with a byte for each event.
@@ -42,13 +42,13 @@ func (e *eventFile) blocks() bool {
 	if e.closed {
 		return true // and nobody can say otherwise any more
 	}
-	flags, err := unix.FcntlInt(uintptr(e.read), unix.F_GETFL, 0)
-	return err != nil || flags&unix.O_NONBLOCK == 0
+	nonblocking, err := system.Nonblocking(e.read)
+	return err != nil || !nonblocking
 }
 
 func (e *eventFile) setNonblock(nonblocking bool) {
 	if !e.closed { // the number may be another file's by now
-		_ = unix.SetNonblock(e.read, nonblocking)
+		_ = syscall.SetNonblock(e.read, nonblocking)
 	}
 }
 
