@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -13,13 +12,15 @@ import (
 
 // host is where a machine shows its RDMA devices.
 type host struct {
-	sys     string // the kernel's devices
-	dev     string // their character devices
-	drivers string // the names of libibverbs' providers
-	maps    string // where this process has its libraries from
+	sys     string        // the kernel's devices
+	dev     string        // their character devices
+	library func() string // the file of libibverbs
 }
 
-var thisHost = host{sys: "/sys/class", dev: "/dev/infiniband", drivers: "/etc/libibverbs.d", maps: "/proc/self/maps"}
+var thisHost = host{sys: "/sys/class", dev: "/dev/infiniband", library: func() string {
+	file, _ := cLibrary.File() // of one that is not there nothing is told
+	return file
+}}
 
 // exhausted says whether the process has no file descriptors left. libibverbs
 // then finds nothing, and says no more than that.
@@ -144,59 +145,4 @@ func owners(info os.FileInfo) string {
 		return ""
 	}
 	return fmt.Sprintf(" (%04o, of user %d and group %d)", info.Mode().Perm(), stat.Uid, stat.Gid)
-}
-
-// providers says which providers there are: those that a file names, of which
-// some may be missing.
-func (h host) providers() string {
-	files, _ := filepath.Glob(filepath.Join(h.drivers, "*"))
-	if len(files) == 0 {
-		return fmt.Sprintf(" (%s names none)", h.drivers)
-	}
-	folder := h.providerFolder()
-	var there, missing []string
-	for _, file := range files {
-		name, ok := strings.CutPrefix(firstLine(file), "driver ")
-		if !ok {
-			continue
-		}
-		name = strings.TrimSpace(name)
-		libraries, _ := filepath.Glob(filepath.Join(folder, "lib"+name+"-rdmav*.so"))
-		if folder != "" && len(libraries) == 0 {
-			missing = append(missing, name)
-		} else {
-			there = append(there, name)
-		}
-	}
-	text := fmt.Sprintf(" (%s names %s", h.drivers, list(there))
-	if len(missing) > 0 {
-		text += fmt.Sprintf("; %s is without the libraries of %s", folder, list(missing))
-	}
-	return text + ")"
-}
-
-// providerFolder is where the loaded libibverbs has its providers.
-func (h host) providerFolder() string {
-	text, err := os.ReadFile(h.maps)
-	if err != nil {
-		return ""
-	}
-	for line := range strings.Lines(string(text)) {
-		if at := strings.IndexByte(line, '/'); at >= 0 {
-			file := strings.TrimSpace(line[at:])
-			if strings.HasPrefix(filepath.Base(file), "libibverbs.so") {
-				return filepath.Join(filepath.Dir(file), "libibverbs")
-			}
-		}
-	}
-	return ""
-}
-
-// list is some names, sorted.
-func list(names []string) string {
-	if len(names) == 0 {
-		return "none that is there"
-	}
-	slices.Sort(names)
-	return strings.Join(names, ", ")
 }

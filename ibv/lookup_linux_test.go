@@ -21,7 +21,7 @@ func fakeHost(t *testing.T) host {
 	require.NoError(t, os.Chmod(root, 0o755))
 	h := host{
 		sys: filepath.Join(root, "sys"), dev: filepath.Join(root, "dev"),
-		drivers: filepath.Join(root, "libibverbs.d"), maps: filepath.Join(root, "maps"),
+		library: func() string { return filepath.Join(root, "libibverbs.so.1") },
 	}
 	put(t, filepath.Join(h.sys, "infiniband", "rdma0", "node_type"), "1: CA\n")
 	put(t, filepath.Join(h.sys, "infiniband_verbs", "abi_version"), "6\n")
@@ -107,22 +107,34 @@ func asNobody(t *testing.T, do func()) {
 func TestProviders(t *testing.T) {
 	h := fakeHost(t)
 	require.NoError(t, os.Symlink("/dev/null", filepath.Join(h.dev, "uverbs0")))
+	root := filepath.Dir(h.library())
+	names, libraries := filepath.Join(root, "etc", "libibverbs.d"), filepath.Join(root, "lib", "libibverbs")
+	put(t, h.library(), "\x7fELF\x00lib%s-rdmav34.so\x00"+names+"\x00IBV_DRIVERS\x00")
 	f := h.unlisted("rdma0")
 	require.Equal(t, syscall.ENODEV, f.errno)
-	require.Contains(t, f.text, "no provider for it ("+h.drivers+" names none); install")
+	require.Contains(t, f.text, "no provider for it ("+names+" names none); install")
 
-	put(t, filepath.Join(h.drivers, "rxe.driver"), "driver rxe\n")
-	put(t, filepath.Join(h.drivers, "mlx5.driver"), "driver mlx5\n")
-	put(t, filepath.Join(h.drivers, "README"), "to be ignored\n")
-	require.Equal(t, " ("+h.drivers+" names mlx5, rxe)", h.providers(), "where their libraries are is not known")
+	put(t, filepath.Join(names, "rxe.driver"), "driver rxe\n")
+	put(t, filepath.Join(names, "mlx5.driver"), "driver mlx5\n")
+	put(t, filepath.Join(names, "README"), "to be ignored\n")
+	require.Equal(t, " ("+names+" names mlx5, rxe)", h.providers(), "where their libraries are is not known")
 
-	libraries := filepath.Join(filepath.Dir(h.sys), "lib")
-	put(t, filepath.Join(libraries, "libibverbs", "librxe-rdmav34.so"), "")
-	put(t, h.maps, "7f0000000000-7f0000001000 r--p 00000000 00:00 0\n"+
-		"7f0000001000-7f0000002000 r-xp 00000000 08:01 77                         "+libraries+"/libibverbs.so.1.14.44.0\n")
-	require.Equal(t, " ("+h.drivers+" names rxe; "+libraries+"/libibverbs is without the libraries of mlx5)", h.providers())
+	put(t, filepath.Join(libraries, "librxe-rdmav34.so"), "")
+	put(t, h.library(), names+"\x00"+libraries+"/lib%s-rdmav34.so\x00")
+	require.Equal(t, " ("+names+" names rxe; "+libraries+" is without the libraries of mlx5)", h.providers())
+	put(t, filepath.Join(names, "other.driver"), "driver "+root+"/libother\n")
+	put(t, filepath.Join(root, "libother-rdmav34.so"), "")
+	require.Equal(t, " ("+names+" names "+root+"/libother, rxe; "+libraries+" is without the libraries of mlx5)", h.providers())
 	require.NoError(t, os.RemoveAll(libraries))
-	require.Contains(t, h.providers(), "names none that is there; "+libraries+"/libibverbs is without the libraries of mlx5, rxe")
+	require.NoError(t, os.Remove(filepath.Join(names, "other.driver")))
+	require.Contains(t, h.providers(), "names none that is there; "+libraries+" is without the libraries of mlx5, rxe")
+
+	names, libraries = providerPlaces("/nowhere/libibverbs.so.1")
+	require.Equal(t, "/etc/libibverbs.d", names)
+	require.Empty(t, libraries)
+	names, libraries = providerPlaces(thisHost.library())
+	require.Equal(t, "libibverbs.d", filepath.Base(names), "of this machine's")
+	require.DirExists(t, libraries)
 }
 
 // A process without file descriptors is told so, by whatever looks for devices.

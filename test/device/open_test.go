@@ -36,8 +36,8 @@ func TestOpenWhatCannotBeHad(t *testing.T) {
 		"a folder that is closed":     {"mount -t tmpfs -o mode=700 none /dev/infiniband; " + asNobody, syscall.EACCES, "user 65534 may not open " + node + ", nor look into its folder"},
 		"stale node":                  {"mount -t tmpfs none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c 231 77; done; exec ", syscall.ENXIO, "but 231:77: make it again"},
 		"a mount without devices":     {"mount -t tmpfs -o nodev none /dev/infiniband; " + eachNode + "do mknod -m 666 /dev/infiniband/${n##*/} c $(tr : ' ' <$n/dev); done; exec ", syscall.EACCES, node + " is on a file system that is mounted without devices"},
-		"no provider's library":       {guest.Hide(providers[0]) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none that is there; " + providers[0] + " is without the libraries of "},
-		"no provider's name":          {guest.Hide(guest.ProvidersNames()...) + "exec ", syscall.ENODEV, "libibverbs no provider for it (/etc/libibverbs.d names none); install"},
+		"no provider's library":       {guest.Hide(providers[0]) + "exec ", syscall.ENODEV, "libibverbs.d names none that is there; " + providers[0] + " is without the libraries of "},
+		"no provider's name":          {guest.Hide(guest.ProvidersNames()...) + "exec ", syscall.ENODEV, "libibverbs.d names none); install"},
 		"too few descriptors":         {"ulimit -n 4; exec ", syscall.EMFILE, "used up its 4 file descriptors"},
 	} {
 		t.Run(name, func(t *testing.T) {

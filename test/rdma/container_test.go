@@ -97,7 +97,8 @@ func TestMissingProvider(t *testing.T) {
 	for _, name := range []string{deviceName, ""} {
 		_, err := rdma.Open(name, rdma.DeviceOptions{})
 		require.ErrorIs(t, err, syscall.ENODEV)
-		require.ErrorContains(t, err, "the kernel has "+deviceName+", and libibverbs no provider for it (/etc/libibverbs.d names none)")
+		require.ErrorContains(t, err, "the kernel has "+deviceName+", and libibverbs no provider for it (")
+		require.ErrorContains(t, err, "libibverbs.d names none)")
 		require.ErrorContains(t, err, "ibverbs-providers")
 	}
 }
