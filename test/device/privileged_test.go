@@ -104,4 +104,9 @@ func TestTellLibrary(t *testing.T) {
 		fmt.Println("device:", d, err)
 	}
 	require.NoError(t, errors.Join(append(all, list.Close())...))
+	ctx, err := ibv.Open(deviceName)
+	fmt.Println("open:", err)
+	if err == nil {
+		require.NoError(t, ctx.Close())
+	}
 }
