@@ -81,6 +81,9 @@ func (a action) unavailable(err error) error {
 	return fmt.Errorf("ibv: %s: %w", a.op, err)
 }
 
+// noReason is of an error that left none in errno.
+const noReason = "C gave no reason: it may know no such argument, or the device has failed"
+
 // from is the error of the action for that of a generated call, and nil for nil.
 func (a action) from(err error) error {
 	var failure *clib.Error
@@ -88,7 +91,7 @@ func (a action) from(err error) error {
 	case err == nil:
 		return nil
 	case errors.As(err, &failure) && failure.Errno == 0 && a.hints[syscall.EIO] == "":
-		return a.because(syscall.EIO, "C gave no reason: it may know no such argument, or the device has failed")
+		return a.because(syscall.EIO, noReason)
 	case errors.As(err, &failure):
 		return a.failed(errnoOf(failure))
 	}

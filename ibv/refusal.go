@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // foreseen is why the kernel would refuse to modify the queue pair, or nothing.
@@ -42,10 +43,15 @@ func (qp *QP) explain(err error, attr *QPAttr, mask QPAttrMask) error {
 }
 
 // explainWith puts what look finds in place of the general advice of C's error.
+// What was wrong with the call is the reason, too, where C gave none, as older
+// releases do of the way to a peer.
 func explainWith(err error, look func() []string) error {
 	var e *Error
 	if errors.As(err, &e) && !errors.Is(err, errors.ErrUnsupported) {
 		if found := look(); len(found) > 0 {
+			if e.Hint == noReason {
+				e.Errno = syscall.EINVAL
+			}
 			e.Hint = strings.Join(found, "; ")
 		}
 	}
