@@ -5,7 +5,7 @@
 // on machines without apt.
 //
 // What was had is kept for a day in the folder that GOVERBS_CACHE names, or in
-// .cache at the module's root. Any number of programs and goroutines may ask at
+// .cache at the module's root, and longer where the archive cannot be had. Any number of programs and goroutines may ask at
 // once; who asks for the same waits for who came first.
 //
 // Processors are named as Go names them.
@@ -115,7 +115,8 @@ func Depends(ctx context.Context, suite, arch, name string) ([]string, error) {
 }
 
 // Unpack unpacks packages into a folder, in which lib, bin and the like are links
-// into usr, as in installed systems.
+// into usr, as in installed systems. Links stay within the folder, from outside too,
+// as compilers and emulators follow them.
 func Unpack(ctx context.Context, dir string, debs ...string) error {
 	if err := mergeUsr(dir); err != nil {
 		return err
@@ -125,7 +126,7 @@ func Unpack(ctx context.Context, dir string, debs ...string) error {
 			return fmt.Errorf("unpack %s: %w", deb, err)
 		}
 	}
-	return nil
+	return keepLinksWithin(dir)
 }
 
 func exists(name string) bool {

@@ -3,6 +3,7 @@ package suites
 import (
 	"context"
 	"debug/elf"
+	"errors"
 	"os"
 	"path/filepath"
 	"testing"
@@ -109,4 +110,48 @@ func TestLock(t *testing.T) {
 	}()
 	first.close()
 	assert.NoError(t, <-got)
+}
+
+// What was had is used for a day, and then only where nothing newer can be had.
+func TestKept(t *testing.T) {
+	t.Setenv("GOVERBS_CACHE", t.TempDir())
+	s, err := open(t.Context(), "newest", "amd64")
+	require.NoError(t, err)
+	defer s.close()
+	fill := func(text string, err error) func(context.Context, string, []string) error {
+		return func(_ context.Context, dir string, _ []string) error {
+			return errors.Join(os.WriteFile(filepath.Join(dir, "text"), []byte(text), 0o644), err)
+		}
+	}
+	down := errors.New("the archive is down")
+	have := func(text string, fill func(context.Context, string, []string) error) string {
+		dir, err := s.kept(t.Context(), "root", []string{"b", "a"}, fill)
+		require.NoError(t, err)
+		got, err := os.ReadFile(filepath.Join(dir, "text"))
+		require.NoError(t, err)
+		require.Equal(t, text, string(got))
+		return dir
+	}
+	_, err = s.kept(t.Context(), "root", []string{"a", "b"}, fill("nothing", down))
+	require.ErrorIs(t, err, down)
+	dir := have("first", fill("first", nil))
+	have("first", fill("second", nil))
+	yesterday := time.Now().Add(-day)
+	require.NoError(t, os.Chtimes(dir, yesterday, yesterday))
+	have("first", fill("half", down))
+	have("third", fill("third", nil))
+}
+
+func TestKeepLinksWithin(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "usr", "lib"), 0o755))
+	for name, target := range map[string]string{"usr/lib/absolute": "/lib/file", "usr/lib/relative": "file"} {
+		require.NoError(t, os.Symlink(target, filepath.Join(dir, name)))
+	}
+	require.NoError(t, keepLinksWithin(dir))
+	for name, want := range map[string]string{"usr/lib/absolute": "../../lib/file", "usr/lib/relative": "file"} {
+		target, err := os.Readlink(filepath.Join(dir, name))
+		require.NoError(t, err)
+		assert.Equal(t, want, target, name)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,4 +49,23 @@ func unpack(ctx context.Context, dir, deb string) error {
 		return fmt.Errorf("tar: %w\n%s", toErr, toSays.String())
 	}
 	return nil
+}
+
+// keepLinksWithin makes links relative that begin at the root, which is the machine's for who does not enter the folder:
+// bullseye's libresolv.so is one.
+func keepLinksWithin(dir string) error {
+	return filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.Type() != fs.ModeSymlink {
+			return err
+		}
+		target, err := os.Readlink(path)
+		if err != nil || !filepath.IsAbs(target) {
+			return err
+		}
+		relative, err := filepath.Rel(filepath.Dir(path), filepath.Join(dir, target))
+		if err != nil {
+			return err
+		}
+		return errors.Join(os.Remove(path), os.Symlink(relative, path))
+	})
 }
