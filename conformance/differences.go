@@ -64,6 +64,10 @@ var differences = []Difference{
 	{Property: OwnQKey, Provider: "rxe", Reason: "rxe sends the qkey of the work request, also with its highest bit, which is a fault of its"},
 	{Property: FlushInError, Provider: "rxe", Reason: "rxe may flush what is posted in the error state at the next change to it only"},
 	{Property: ReceivesInReset, Provider: "rxe", Before: 40, Reason: "rxe took receives in RESET before rdma-core 40"},
+	{Property: Windows1, Provider: "rxe", Before: 36, Reason: "rxe had no memory windows before rdma-core 36"},
+	{Property: Windows2, Provider: "rxe", Before: 36, Reason: "rxe had no memory windows before rdma-core 36"},
+	{Property: ExtendedCQs, Provider: "rxe", Before: 34, Reason: "rxe had no extended completion queues before rdma-core 34"},
+	{Property: Batches, Provider: "rxe", Before: 34, Reason: "rxe's queue pairs took no batches before rdma-core 34"},
 
 	{Property: SendKeyStatus, Provider: "siw", Status: ibv.WCLocQPOpErr, Reason: "siw says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
 	{Property: SendRangeStatus, Provider: "siw", Status: ibv.WCLocQPOpErr, Reason: "siw says IBV_WC_LOC_QP_OP_ERR of a send from outside a region"},

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // batchRig is two connected sides, and memory with room for windows and atomics.
@@ -56,6 +57,7 @@ func (r *rig) windowed(n int) *ibv.MR {
 // window is a memory window of type 2.
 func (r *rig) window() *ibv.MW {
 	r.t.Helper()
+	guest.Needs(r.t, guest.Windows)
 	mw, err := r.pd.AllocMW(ibv.MWType2)
 	require.NoError(r.t, err)
 	r.t.Cleanup(func() { require.NoError(r.t, mw.Close()) })
@@ -137,7 +139,7 @@ func TestBatchOfLists(t *testing.T) {
 	require.NoError(t, b.Send(1, 2, ibv.SendSignaled))
 	entries := b.SetSGEs(0, r.local.SGE(0, 8), r.local.SGE(8, 92))
 	pieces := b.SetInlineList(1, []byte("in "), []byte("pieces"))
-	if release(t) < 64 {
+	if guest.Release(t) < 64 {
 		require.ErrorIs(t, entries, syscall.EOPNOTSUPP)
 		require.ErrorIs(t, pieces, syscall.EOPNOTSUPP)
 		require.NoError(t, b.SetSGE(0, r.local.SGE(0, 100)))

@@ -9,11 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // extendedCQ is a completion queue whose completions have what flags say.
 func (r *rig) extendedCQ(entries uint32, flags ibv.CreateCQWCFlags) *ibv.CQEx {
 	r.t.Helper()
+	guest.Needs(r.t, guest.Extended)
 	attr := &ibv.CQInitAttrEx{CQE: entries, WCFlags: uint64(flags)}
 	cq, err := r.ctx.CreateCQEx(attr)
 	require.NoError(r.t, err)
@@ -24,6 +26,7 @@ func (r *rig) extendedCQ(entries uint32, flags ibv.CreateCQWCFlags) *ibv.CQEx {
 // extendedQP is a queue pair that takes batches of the operations.
 func (r *rig) extendedQP(kind ibv.QPType, ops ibv.QPCreateSendOpsFlags, sends, recvs uint32, send, recv *ibv.CQ) *ibv.QPEx {
 	r.t.Helper()
+	guest.Needs(r.t, guest.Extended)
 	attr := &ibv.QPInitAttrEx{
 		SendCQ: send, RecvCQ: recv, QPType: kind, CompMask: ibv.QPInitAttrPD | ibv.QPInitAttrSendOpsFlags, PD: r.pd, SendOpsFlags: uint64(ops),
 		Cap: ibv.QPCap{MaxSendWR: sends, MaxRecvWR: recvs, MaxSendSGE: 4, MaxRecvSGE: 4, MaxInlineData: 64},
@@ -41,10 +44,10 @@ func rxeOps(t *testing.T) ibv.QPCreateSendOpsFlags {
 	t.Helper()
 	ops := ibv.QPExWithRDMAWrite | ibv.QPExWithRDMAWriteWithImm | ibv.QPExWithSend | ibv.QPExWithSendWithImm | ibv.QPExWithRDMARead |
 		ibv.QPExWithAtomicCmpAndSwp | ibv.QPExWithAtomicFetchAndAdd | ibv.QPExWithLocalInv | ibv.QPExWithBindMW | ibv.QPExWithSendWithInv
-	if release(t) >= 44 {
+	if guest.Release(t) >= 44 {
 		ops |= ibv.QPExWithAtomicWrite
 	}
-	if release(t) >= 45 {
+	if guest.Release(t) >= 45 {
 		ops |= ibv.QPExWithFlush
 	}
 	return ops

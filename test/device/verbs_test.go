@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // olderThan is how an error names the release that has what the library lacks.
@@ -36,7 +37,7 @@ func missing(t *testing.T, err error) bool {
 	}
 	since, convErr := strconv.Atoi(found[1])
 	require.NoError(t, convErr)
-	require.Less(t, release(t), since, "%v", err)
+	require.Less(t, guest.Release(t), since, "%v", err)
 	require.ErrorIs(t, err, errors.ErrUnsupported)
 	return true
 }
@@ -59,7 +60,7 @@ func TestQueryDeviceEx(t *testing.T) {
 	require.EqualValues(t, old.DeviceCapFlags, uint32(attr.DeviceCapFlagsEx))
 	require.Zero(t, attr.MaxDMSize)
 	require.Zero(t, attr.HCACoreClock)
-	if release(t) >= 44 {
+	if guest.Release(t) >= 44 {
 		require.EqualValues(t, 1, attr.PhysPortCntEx)
 	}
 }
@@ -236,7 +237,7 @@ func TestRegMREx(t *testing.T) {
 	mr, err := r.pd.RegMREx(&ibv.MRInitAttr{
 		Length: slot, Access: access, CompMask: uint64(ibv.RegMRMaskAddr | ibv.RegMRMaskIOVA), Addr: addressOf(buf), IOVA: 0x20000000,
 	})
-	if release(t) < 64 { // before, only for providers with the operation
+	if guest.Release(t) < 64 { // before, only for providers with the operation
 		requireUnsupported(t, err)
 		return
 	}
@@ -329,7 +330,7 @@ func TestMemoryWindow2(t *testing.T) {
 func (r *rig) allocMW(typ ibv.MWType) *ibv.MW {
 	r.t.Helper()
 	mw, err := r.pd.AllocMW(typ)
-	if release(r.t) < 39 && errors.Is(err, errors.ErrUnsupported) {
+	if guest.Release(r.t) < 39 && errors.Is(err, errors.ErrUnsupported) {
 		return nil
 	}
 	require.NoError(r.t, err)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // A queue can be made larger with completions in it, and not smaller than those.
@@ -56,7 +57,7 @@ func TestExtendedCompletionQueue(t *testing.T) {
 	channel := r.channel(false)
 	attr := ibv.CQInitAttrEx{CQE: 16, CQContext: cookie, Channel: channel, CompVector: uint32(r.ctx.NumCompVectors) - 1, WCFlags: uint64(ibv.WCExWithByteLen)}
 	ex, err := r.ctx.CreateCQEx(&attr)
-	if release(t) < 39 { // Soft-RoCE did not have it at first
+	if guest.Release(t) < 39 { // Soft-RoCE did not have it at first
 		require.ErrorIs(t, err, errors.ErrUnsupported)
 		return
 	}
@@ -112,7 +113,7 @@ func TestExtendedQueuePair(t *testing.T) {
 				Cap: ibv.QPCap{MaxSendWR: 4, MaxRecvWR: 4, MaxSendSGE: 1, MaxRecvSGE: 1},
 			}
 			qp, err := r.ctx.CreateQPEx(&attr)
-			if tt.ops != 0 && release(t) < 39 { // Soft-RoCE did not have it at first
+			if tt.ops != 0 && guest.Release(t) < 39 { // Soft-RoCE did not have it at first
 				require.ErrorIs(t, err, errors.ErrUnsupported)
 				return
 			}

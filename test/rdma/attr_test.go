@@ -10,6 +10,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // Handles tell what C tells, and ErrClosed after Close.
@@ -90,6 +91,7 @@ func TestAttributes(t *testing.T) {
 
 // A memory window, which package rdma has no type for, joins the lifetimes.
 func TestOwn(t *testing.T) {
+	guest.Needs(t, guest.Windows)
 	r := newRig(t)
 	window, err := rdma.Own("memory window", func() (*ibv.MW, error) { return r.pd.Raw().AllocMW(ibv.MWType2) }, r.pd)
 	require.NoError(t, err)

@@ -12,10 +12,12 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // Mistakes in batches are found as those in chains are, and what is right is posted.
 func TestMistakesInBatches(t *testing.T) {
+	guest.Needs(t, guest.Extended)
 	if !inCheckedMode(t) {
 		return
 	}

@@ -13,10 +13,12 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // An extended completion queue is polled and waited for through its handle.
 func TestExtendedCQ(t *testing.T) {
+	guest.Needs(t, guest.Extended)
 	r := newRig(t)
 	const fields = ibv.WCFieldByteLen | ibv.WCFieldOpcode | ibv.WCFieldQPNum
 	cq, err := r.dev.CreateCQ(16, rdma.CQOptions{Fields: fields})

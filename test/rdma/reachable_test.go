@@ -15,6 +15,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 const watched = 64 << 10
@@ -98,6 +99,7 @@ func lose(t *testing.T, pd *rdma.PD) (ibv.SGE, *atomic.Bool) {
 
 // A region that the device does not let go stays whole, and can be closed later.
 func TestRegionThatCannotBeClosed(t *testing.T) {
+	guest.Needs(t, guest.Windows)
 	l := newRig(t).loop(4)
 	region, err := l.pd.AllocRegion(1000, rdma.RegionOptions{Access: access | ibv.AccessMWBind})
 	require.NoError(t, err)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 const (
@@ -66,6 +67,9 @@ type end struct {
 // end makes a queue pair, with completion queues for what it has room for.
 func (r *rig) end(opts rdma.QPOptions) end {
 	r.t.Helper()
+	if opts.SendOps != 0 {
+		guest.Needs(r.t, guest.Extended)
+	}
 	if opts.Cap == (ibv.QPCap{}) {
 		opts.Cap = ibv.QPCap{MaxSendWR: 64, MaxRecvWR: 64, MaxSendSGE: 1, MaxRecvSGE: 1}
 	}

@@ -10,10 +10,12 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/rdma"
+	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
 // A peer writes through a window while it is bound, and where it is bound.
 func TestWindow(t *testing.T) {
+	guest.Needs(t, guest.Windows)
 	l := newRig(t).loop(8)
 	register := func() *rdma.Region {
 		region, err := l.pd.AllocRegion(1000, rdma.RegionOptions{Access: access | ibv.AccessMWBind})
