@@ -36,7 +36,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo bench mutants systems test prepare lint check test-host test-cross test-vm test-uml clean
+.PHONY: help deps generate demo bench mutants systems test prepare lint check test-host test-cross test-vm test-uml test-systems clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -83,14 +83,15 @@ test: deps ## everything: lint, check, and the tests below
 		$(MAKE) lint check test-host || { kill $$prepare 2>/dev/null; exit 1; }; \
 		wait $$prepare || { cat $(prepared); exit 1; }
 	$(step) "guests"
-	@{ $(MAKE) test-uml && $(MAKE) test-cross; } >$(beside) 2>&1 & beside=$$!; \
+	@{ $(MAKE) test-uml && $(MAKE) test-systems && $(MAKE) test-cross; } >$(beside) 2>&1 & beside=$$!; \
 		status=0; $(MAKE) test-vm || status=$$?; \
 		wait $$beside || status=$$?; cat $(beside); exit $$status
 
-prepare: ## the guests' kernels, and a C compiler for loong64, once
+prepare: ## the guests' kernels, a C compiler for loong64, and packages of other suites, once
 	@test/softroce/setup
 	@test/loong64
 	@test/softroce/uml-setup
+	@go run ./test/systems -parts fetch -brief -keep=false
 
 lint: ## gofmt, go vet for every target, staticcheck
 	$(step) gofmt
@@ -222,6 +223,10 @@ test-uml: ## the same at native speed, but for the race detector (builds User Mo
 	@$(subst go test,go test $(checkptr),$(short_native_device_test))
 	$(step) "device tests on rxe0 and siw0, $(GO_NEWEST), CGO_ENABLED=0"
 	@GOTOOLCHAIN=$(GO_NEWEST) CGO_ENABLED=0 $(short_native_device_test)
+
+test-systems: ## the device tests with the oldest and the newest suite of this distribution, in the guest at native speed
+	$(step) "suites"
+	@go run ./test/systems -parts suites -brief -keep=false
 
 clean: ## remove what was built and the guest
 	rm -rf .cache

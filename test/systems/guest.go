@@ -82,14 +82,15 @@ func (p place) run(s *session, dir string, jobs []job) (outcomes map[string]outc
 	}
 	for _, j := range jobs {
 		argv := append([]string{"env"}, p.env...)
+		before := "cd " + quote(j.dir) + " && "
+		if p.root != "" {
+			argv, before = append(argv, "chroot", p.root), "" // the root may have no programs of its own
+		}
 		argv = append(argv, p.enter...)
 		for _, word := range j.argv {
 			argv = append(argv, inside(word))
 		}
-		before := "cd " + quote(j.dir) + " && "
-		if p.root != "" {
-			argv, before = append([]string{"chroot", p.root}, argv...), ""
-		} else if j.dir == "" {
+		if j.dir == "" {
 			before = ""
 		}
 		line("echo %s", quote(jobBegins+j.name))

@@ -16,6 +16,8 @@ type part struct {
 
 var parts = []part{
 	{"own", "this machine's own headers and libibverbs", runOwn, false},
+	{"fetch", "nothing: the packages are downloaded that suites wants", runFetch, false},
+	{"suites", "the suites of this machine's distribution, unpacked beside each other and entered in the guest", runSuites, false},
 	{"headers", "headers that are given, beside the C compilers here", runHeaders, false},
 	{"libraries", "libraries that are given", runLibraries, false},
 	{"kernels", "this machine's libibverbs on the kernels of a distribution's suites, under QEMU", runKernels, true},
