@@ -2,6 +2,7 @@
 package docs
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -15,6 +16,8 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 )
+
+var write = flag.Bool("write", false, "write what is made from code: tables of pages, and the API")
 
 // pages are all pages for people, by their files.
 func pages(t *testing.T) []string {

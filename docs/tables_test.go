@@ -5,7 +5,6 @@ package docs
 import (
 	"bytes"
 	"cmp"
-	"flag"
 	"fmt"
 	"os"
 	"regexp"
@@ -21,8 +20,6 @@ import (
 	"github.com/goverbs/goverbs/ibvtest"
 	"github.com/goverbs/goverbs/internal/apidoc"
 )
-
-var write = flag.Bool("write", false, "write the tables of pages that are made from code")
 
 // The table of providers is what they are.
 func TestProviders(t *testing.T) {

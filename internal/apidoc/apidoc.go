@@ -8,6 +8,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 )
@@ -15,30 +16,51 @@ import (
 // Read is the package in a folder as the go command documents it for this system: with unexported declarations, which it
 // leaves out when it prints.
 func Read(dir, importPath string) (*doc.Package, error) {
+	names, err := Files(&build.Default, dir)
+	if err != nil {
+		return nil, err
+	}
+	fset, files, err := parse(dir, names, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	return doc.NewFromFiles(fset, files, importPath, doc.AllDecls)
+}
+
+// Files are the names of a folder's files that are built for a target, tests too.
+func Files(target *build.Context, dir string) ([]string, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
-	fset := token.NewFileSet()
-	var files []*ast.File
+	var names []string
 	for _, e := range entries {
-		name := e.Name()
-		if !strings.HasSuffix(name, ".go") {
+		if !strings.HasSuffix(e.Name(), ".go") {
 			continue
 		}
-		built, err := build.Default.MatchFile(dir, name)
+		built, err := target.MatchFile(dir, e.Name())
 		if err != nil {
 			return nil, err
 		}
 		if built {
-			f, err := parser.ParseFile(fset, dir+"/"+name, nil, parser.ParseComments)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, f)
+			names = append(names, e.Name())
 		}
 	}
-	return doc.NewFromFiles(fset, files, importPath, doc.AllDecls)
+	return names, nil
+}
+
+// parse reads files of a folder.
+func parse(dir string, names []string, mode parser.Mode) (*token.FileSet, []*ast.File, error) {
+	fset := token.NewFileSet()
+	var files []*ast.File
+	for _, name := range names {
+		f, err := parser.ParseFile(fset, filepath.Join(dir, name), nil, mode)
+		if err != nil {
+			return nil, nil, err
+		}
+		files = append(files, f)
+	}
+	return fset, files, nil
 }
 
 // Declarations are the texts of all types, values, functions and TYPE.METHODs.
