@@ -88,6 +88,7 @@
 // A union of C's is bytes to the garbage collector, and pointers in it are numbers:
 // a [Ptr], which keeps nothing alive. So they are in every struct that is part of
 // a union somewhere, wherever else it is used, as an [MWBindInfo] in an [MWBind].
+// Pointers to functions are numbers everywhere, each a [FuncPtr].
 //
 // # Goroutines
 //
