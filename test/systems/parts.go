@@ -21,6 +21,7 @@ var parts = []part{
 	{"headers", "headers that are given, beside the C compilers here", runHeaders, false},
 	{"libraries", "libraries that are given", runLibraries, false},
 	{"kernels", "this machine's libibverbs on the kernels of a distribution's suites, under QEMU", runKernels, true},
+	{"places", "programs that name the folders of their libraries, in a root laid out as Nix does", runPlaces, true},
 	{"page", "nothing: the page is written from what was seen before", func(*session) error { return nil }, false},
 }
 
