@@ -74,6 +74,20 @@ func TestAPI(t *testing.T) {
 	}
 }
 
+// Everything exported is documented, in sentences.
+func TestEverythingIsDocumented(t *testing.T) {
+	for _, name := range programmed {
+		p, err := apidoc.Read("../"+name, "github.com/goverbs/goverbs/"+name)
+		require.NoError(t, err)
+		assert.NotEmpty(t, p.Doc, name)
+		for declaration, text := range apidoc.Declarations(p) {
+			if apidoc.IsExported(declaration) {
+				assert.Regexp(t, apidoc.Sentence, text, "the documentation of %s.%s is a sentence", name, declaration)
+			}
+		}
+	}
+}
+
 // buildTargets are the targets by what the files of their API end in: all that bindings are written for, with each tag
 // that takes other files, and some of the rest.
 func buildTargets() map[string][]build.Context {
