@@ -20,6 +20,9 @@ var newerScenarios = slices.Concat(extendedScenarios, batchScenarios, domainScen
 	{"region", "counted from an address of its own", "ibv_reg_mr(3)", mrIOVA},
 })
 
+// resolvesEthernet is that ibv_resolve_eth_l2_from_gid finds addresses.
+const resolvesEthernet = true
+
 func lacksModeration(t *T) string {
 	cq := t.CQ(1, rdma.CQOptions{NoChannel: true})
 	return missing(t, "a way to hold events of completion queues back", func() error {

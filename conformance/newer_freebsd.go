@@ -3,6 +3,9 @@ package conformance
 // newerScenarios are of what FreeBSD's libibverbs does not have.
 var newerScenarios []Scenario
 
+// resolvesEthernet is that ibv_resolve_eth_l2_from_gid finds addresses.
+const resolvesEthernet = false
+
 func older(*T) string { return "FreeBSD's libibverbs does not have it" }
 
 var (

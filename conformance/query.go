@@ -79,11 +79,14 @@ func queryDevice(t *T) {
 	require.Equal(t, attr.NodeGUID, guid)
 }
 
+// Where a provider has the older call only, C adds nothing to what that one says.
 func queryDeviceEx(t *T) {
 	attr, err := t.Device().QueryEx()
 	require.NoError(t, err)
 	require.Equal(t, t.Attr(), attr.OrigAttr)
-	require.EqualValues(t, attr.OrigAttr.DeviceCapFlags, uint32(attr.DeviceCapFlagsEx))
+	if attr.DeviceCapFlagsEx != 0 {
+		require.EqualValues(t, attr.OrigAttr.DeviceCapFlags, uint32(attr.DeviceCapFlagsEx))
+	}
 }
 
 func queryPorts(t *T) {

@@ -6,7 +6,8 @@ import "syscall"
 // names, as seen from attr.PortNum and its GID attr.GRH.SGIDIndex: what an
 // address handle needs on RoCE, and its maker looks up by itself. The VLAN is
 // 0xffff for none. It asks the network if the machine does not know, and waits
-// up to 3 seconds. It may be called from any goroutine.
+// up to 3 seconds. FreeBSD's libibverbs never finds it: the error is syscall.ENOSYS
+// there. It may be called from any goroutine.
 //
 // C: ibv_resolve_eth_l2_from_gid
 func (ctx *Context) ResolveEthL2(attr *AHAttr) (mac [6]byte, vlan uint16, err error) {
