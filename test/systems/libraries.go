@@ -16,6 +16,9 @@ func runLibraries(s *session) error {
 		return nil // it is the caller who has them
 	}
 	for _, p := range s.libraries {
+		if strings.HasPrefix(p.release, freeBSDRelease) {
+			continue // they have other layouts: see runFreeBSD
+		}
 		env, err := libraryEnv(p.path)
 		if err != nil {
 			return err

@@ -48,6 +48,7 @@ const (
 	ownPackages origin = iota
 	sameOfAnother
 	givenBuild
+	onLinux
 	factsOnly
 )
 
@@ -57,6 +58,8 @@ func (o origin) words(other string) string {
 		return "the system's own packages"
 	case sameOfAnother:
 		return "the same release of " + other
+	case onLinux:
+		return "its layouts and calls, compiled for Linux"
 	case givenBuild:
 		return "a build of the release"
 	}
@@ -72,9 +75,12 @@ func systemsTable(systems []headers.System, seen []record) string {
 		covered, _, _ := best(name, s.Release, generate, seen)
 		loaded, from, other := best(name, s.Release, library, seen)
 		ran, fromTests, otherTests := best(name, s.Release, tests, seen)
-		held, _, _ := best(name, s.Release, scenarios, seen)
+		held, fromHeld, otherHeld := best(name, s.Release, scenarios, seen)
 		if fromTests > from {
 			from, other = fromTests, otherTests
+		}
+		if from == factsOnly {
+			from, other = fromHeld, otherHeld
 		}
 		all := slices.Concat(factsOf, covered, loaded, ran, held)
 		rows = append(rows, []string{
@@ -99,6 +105,9 @@ func best(name, release, what string, seen []record) (found []record, from origi
 			o = ownPackages
 		case "":
 			o = givenBuild
+		}
+		if r.Part == "freebsd" {
+			o = onLinux
 		}
 		by[o] = append(by[o], r)
 	}
