@@ -55,6 +55,9 @@ func TestCells(t *testing.T) {
 	onMusl := of(library, "", "0", 1)
 	onMusl.CLibrary = "musl"
 	require.Contains(t, table(onMusl), "| not run | facts only | - |", "that is another system's C library")
+	onLinux := of(scenarios, rxe, "0", 259)
+	onLinux.Part = "freebsd"
+	require.Contains(t, table(onLinux), "| 259 scenarios; CGO 0 | not run | its layouts and calls, compiled for Linux | 2026-11-30 |")
 	unlike := of(library, "", "0", 1)
 	unlike.Release = "61.0"
 	require.Contains(t, table(unlike), "| not run | facts only | - |")
