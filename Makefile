@@ -62,7 +62,7 @@ bench: ## measure posts, polls and messages beside C, on Soft-RoCE at native spe
 	@test/softroce/uml-setup >/dev/null
 	@mkdir -p $(bench)
 	$(step) "lint and test"
-	@go build -o $(bench)/staticcheck honnef.co/go/tools/cmd/staticcheck
+	@go -C test/tools build -o $(bench)/staticcheck honnef.co/go/tools/cmd/staticcheck
 	@cd bench && go vet ./... && $(bench)/staticcheck ./... && go test ./...
 	@cd bench && go build -o $(bench)/bench . && go test -c -o $(bench)/bench.test .
 	@$(uml) $(bench)/bench.test -device rxe0
@@ -100,9 +100,9 @@ lint: ## gofmt, go vet for every target, staticcheck
 	$(step) "go vet"
 	@CGO_ENABLED=0 go vet -tags $(TAGS) ./...
 	$(step) staticcheck
-	@go run honnef.co/go/tools/cmd/staticcheck -tags $(TAGS) ./...
+	@go -C test/tools build -o $(GOVERBS_CACHE)/ honnef.co/go/tools/cmd/staticcheck ./vet
+	@$(GOVERBS_CACHE)/staticcheck -tags $(TAGS) ./...
 	$(step) "every target"
-	@go build -o $(GOVERBS_CACHE)/vet ./test/vet
 	@printf '%s\n' $(TARGETS) | xargs -n 1 -P 2 test/target $(GOVERBS_CACHE)/vet $(TAGS)
 
 check: ## the generated declarations are what the installed headers say

@@ -1,7 +1,6 @@
 //go:build tools
 
-// Package tools pins the versions of the programs that `make test` runs, so
-// that every machine checks the code with the same ones.
+// Package tools says where the versions of the programs that `make test` runs are pinned, so that every machine checks the
+// code with the same ones: in test/tools/go.mod. That is a module of its own, so that whoever imports goverbs need not
+// hear of them.
 package tools
-
-import _ "honnef.co/go/tools/cmd/staticcheck"

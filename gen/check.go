@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,8 +8,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
-	"github.com/rogpeppe/go-internal/diff"
+	"github.com/aymanbagabas/go-udiff"
 )
 
 const aboutCheck = `Tells whether the Go files in a folder are what gen generate would write now, from
@@ -104,12 +104,12 @@ func (b *bindings) stale(stdout io.Writer, files map[string][]byte) (n int, err 
 			continue
 		}
 		n++
-		difference := diff.Diff(path, have, path+", as it ought to be", files[name])
-		lines := slices.Collect(bytes.Lines(difference))
+		difference := udiff.Unified(path, path+", as it ought to be", string(have), string(files[name]))
+		lines := slices.Collect(strings.Lines(difference))
 		if len(lines) > mostLines {
-			lines = append(lines[:mostLines], []byte("... and more\n"))
+			lines = append(lines[:mostLines], "... and more\n")
 		}
-		if _, err := stdout.Write(bytes.Join(lines, nil)); err != nil {
+		if _, err := io.WriteString(stdout, strings.Join(lines, "")); err != nil {
 			return n, err
 		}
 	}
