@@ -66,7 +66,8 @@ func onOtherThread(f func()) {
 // stackUsed is how much of this thread's stack was ever touched, and its size.
 func stackUsed(t *testing.T) (used, size int) {
 	t.Helper()
-	process, err := dl.LoadNamed("libc.so.6") // musl answers to this name, too
+	// Before glibc 2.34 they are not in libc.so.6. musl answers to this name, too.
+	process, err := dl.LoadNamed("libpthread.so.0")
 	require.NoError(t, err)
 	call := func(name string, args ...uintptr) {
 		fn, err := process.Symbol(name)
