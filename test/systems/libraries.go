@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// runLibraries runs the device tests with each library that is given, its providers beside it.
+// runLibraries runs the device tests with each library that is given, its providers beside it. Those for musl are another
+// part's.
 func runLibraries(s *session) error {
 	if len(s.libraries) == 0 {
 		return nil // it is the caller who has them
@@ -18,6 +19,12 @@ func runLibraries(s *session) error {
 	for _, p := range s.libraries {
 		if strings.HasPrefix(p.release, freeBSDRelease) {
 			continue // they have other layouts: see runFreeBSD
+		}
+		if arch, err := muslArch(p.path); err != nil || arch != "" {
+			if err != nil {
+				return fmt.Errorf("release %s: %w", p.release, err)
+			}
+			continue
 		}
 		env, err := libraryEnv(p.path)
 		if err != nil {

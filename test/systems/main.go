@@ -100,7 +100,7 @@ func pairs(flag, text string) (all []pair, err error) {
 func chooseParts(names string, s *session) (todo []part, err error) {
 	if names == "" {
 		for _, p := range parts {
-			if given := len(s.libraries)+len(s.headers) > 0; !given || p.name == "libraries" || p.name == "headers" || p.name == "freebsd" {
+			if given := len(s.libraries)+len(s.headers) > 0; !given || slices.Contains([]string{"libraries", "headers", "musl", "freebsd"}, p.name) {
 				todo = append(todo, p)
 			}
 		}
