@@ -23,7 +23,9 @@ type Difference struct {
 	Provider string
 	// Before is the release of rdma-core where the difference ended, or 0.
 	Before int
-	Reason string
+	// SinceLinux and BeforeLinux are the kernels where it began and ended, or zero.
+	SinceLinux, BeforeLinux Linux
+	Reason                  string
 	// Status is what completions have in place of what scenarios expect otherwise, where
 	// that is the difference.
 	Status ibv.WCStatus
@@ -54,6 +56,8 @@ var differences = []Difference{
 
 	{Property: Ethernet, Provider: infiniBand, Reason: "InfiniBand's addresses are LIDs"},
 
+	{Property: AttributesChecked, Provider: "rxe", SinceLinux: Linux{6, 4}, Reason: "rxe asks the kernel's table about changes of the state only"},
+	{Property: OwnStatus, Provider: "rxe", SinceLinux: Linux{6, 4}, Status: ibv.WCWRFlushErr, Reason: "rxe flushes with the rest what a queue pair has done wrong itself, or what is not acknowledged by then"},
 	{Property: SendKeyStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of a wrong lkey of a send or write"},
 	{Property: RecvBufferStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives with wrong buffers"},
 	{Property: RecvLengthStatus, Provider: "rxe", Status: ibv.WCLocQPOpErr, Reason: "rxe says IBV_WC_LOC_QP_OP_ERR of receives that are too small"},
@@ -90,7 +94,8 @@ var differences = []Difference{
 	{Property: RegionAttributes, Provider: "rxe", Before: 64, Reason: "libibverbs registered by attributes with few providers before rdma-core 64"},
 	{Property: XRC, Provider: "rxe", Reason: "rxe has no XRC"},
 	{Property: FailedSendEvents, Provider: "rxe", Reason: "rxe forgets that a send that has failed is solicited"},
-	{Property: LastReceiveEvents, Provider: "rxe", Reason: "rxe does not tell when a queue pair takes no more of a shared queue's receives"},
+	{Property: FlushedEvents, Provider: "rxe", SinceLinux: Linux{6, 4}, Reason: "rxe forgets that what is flushed is solicited"},
+	{Property: LastReceiveEvents, Provider: "rxe", BeforeLinux: Linux{6, 11}, Reason: "rxe does not tell when a queue pair takes no more of a shared queue's receives"},
 	{Property: WindowBounds, Provider: "rxe", Reason: "rxe compares what comes by a window with its region's bounds only"},
 	{Property: InvalidatedFlag, Provider: "rxe", Reason: "rxe passes the kernel's flag on, which is another one in C"},
 
@@ -117,6 +122,7 @@ var differences = []Difference{
 	{Property: LastingRequests, Provider: "siw", Reason: "siw keeps the last request only"},
 	{Property: LastReceiveEvents, Provider: "siw", Reason: "siw does not tell when a queue pair takes no more of a shared queue's receives"},
 	{Property: BusyQueuesStay, Provider: "siw", Reason: "siw unmaps a completion queue before the kernel says that it is busy, and the next poll faults"},
+	{Property: MTULimit, Provider: "siw", SinceLinux: Linux{6, 2}, Reason: "siw tells the limit of the network's interface, which may be 0 for none"},
 	{Property: OwnAddresses, Provider: "siw", Reason: "siw counts from the memory's address, whatever it is told"},
 
 	{Property: Advice, Provider: inProcess, Reason: "ibvtest's regions are always there"},
@@ -130,11 +136,19 @@ func Differences() []Difference { return append([]Difference(nil), differences..
 // difference is the table's entry for this device.
 func (t *T) difference(property *Property) (Difference, bool) {
 	for _, d := range differences {
-		if d.Property == property && t.is(d.Provider) && (d.Before == 0 || t.provider.Release != 0 && t.provider.Release < d.Before) {
+		if d.Property == property && t.is(d.Provider) && d.in(t.provider) {
 			return d, true
 		}
 	}
 	return Difference{}, false
+}
+
+// in reports whether the provider's release and the kernel are those that differ.
+func (d Difference) in(p Provider) bool {
+	earlier := d.Before == 0 || p.Release != 0 && p.Release < d.Before
+	begun := d.SinceLinux == Linux{} || !p.Linux.before(d.SinceLinux)
+	ended := d.BeforeLinux != Linux{} && !p.Linux.before(d.BeforeLinux)
+	return earlier && begun && !ended
 }
 
 // is reports whether what the table says of a provider is said of this device.

@@ -103,6 +103,10 @@ var (
 	SolicitedEvents = &Property{Name: "events of solicited completions"}
 	// FailedSendEvents is that a send that fails is as good as solicited.
 	FailedSendEvents = &Property{Name: "events of failed sends as of solicited completions"}
+	// FlushedEvents is that a receive that is flushed is as good as solicited.
+	FlushedEvents = &Property{Name: "events of flushed receives as of solicited completions"}
+	// MTULimit is that a port's active MTU is no greater than what it says that it can have.
+	MTULimit = &Property{Name: "a port's greatest MTU"}
 	// LastingRequests is that a request for any completion outlasts one for solicited ones.
 	LastingRequests = &Property{Name: "requests for events that later ones do not narrow"}
 	// LastReceiveEvents is that a queue pair that has ended is done with its shared queue.

@@ -73,6 +73,11 @@ var (
 	Retries = &Property{Name: "retries for a peer that does not answer"}
 	// RemoteErrors is that a completion says what the peer has refused.
 	RemoteErrors = &Property{Name: "completions with the peer's errors"}
+	// AttributesChecked is that attributes change in the states alone that are for that.
+	AttributesChecked = &Property{Name: "attributes are refused in states that are not for them"}
+	// OwnStatus is that a work request that is wrong in itself completes with the reason, and
+	// those in front of it as they would without it.
+	OwnStatus = &Property{Name: "completions with a queue pair's own errors"}
 	// SendKeyStatus is IBV_WC_LOC_PROT_ERR for a wrong lkey of a send or write.
 	SendKeyStatus = &Property{Name: "IBV_WC_LOC_PROT_ERR for a wrong lkey of a send"}
 	// SendRangeStatus is IBV_WC_LOC_PROT_ERR for an entry of a send that leaves its region.

@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -17,8 +18,32 @@ type Provider struct {
 	Name string
 	// Release is rdma-core's, such as 44, or 0 if its files do not say.
 	Release int
+	// Linux is the kernel's release, or zero if it is another or does not tell.
+	Linux Linux
 	// IWARP says that the device speaks iWARP.
 	IWARP bool
+}
+
+// Linux is a release of the kernel: {6, 12}.
+type Linux struct{ Major, Minor int }
+
+func (l Linux) before(other Linux) bool {
+	return l.Major < other.Major || l.Major == other.Major && l.Minor < other.Minor
+}
+
+// String is the release as the kernel's file names it.
+func (l Linux) String() string { return fmt.Sprintf("%d.%d", l.Major, l.Minor) }
+
+// runningLinux reads it.
+func runningLinux() (l Linux) {
+	release, err := os.ReadFile("/proc/sys/kernel/osrelease")
+	if err != nil {
+		return l
+	}
+	if _, err := fmt.Sscanf(string(release), "%d.%d", &l.Major, &l.Minor); err != nil {
+		return Linux{}
+	}
+	return l
 }
 
 // String is all that is known.
@@ -32,6 +57,9 @@ func (p Provider) String() string {
 	}
 	if p.IWARP {
 		text += ", iWARP"
+	}
+	if p.Linux != (Linux{}) {
+		text += ", on Linux " + p.Linux.String()
 	}
 	return text
 }
@@ -47,7 +75,7 @@ var (
 // providerOf finds out by the files that its functions are in.
 func providerOf(dev *rdma.Device) Provider {
 	raw := dev.Raw()
-	p := Provider{IWARP: raw.Device.IsIWARP()}
+	p := Provider{IWARP: raw.Device.IsIWARP(), Linux: runningLinux()}
 	poll := uintptr(raw.Ops.PollCQ)
 	if poll < pageZero {
 		p.Name = inProcess

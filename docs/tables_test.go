@@ -64,6 +64,12 @@ func TestDifferences(t *testing.T) {
 		if d.Before != 0 {
 			provider += fmt.Sprintf(" before %d", d.Before)
 		}
+		if d.SinceLinux != (conformance.Linux{}) {
+			provider += fmt.Sprintf(" since Linux %v", d.SinceLinux)
+		}
+		if d.BeforeLinux != (conformance.Linux{}) {
+			provider += fmt.Sprintf(" before Linux %v", d.BeforeLinux)
+		}
 		rows = append(rows, []string{provider, d.Property.Name, d.Reason})
 	}
 	slices.SortStableFunc(rows[1:], func(a, b []string) int { return strings.Compare(a[0], b[0]) })

@@ -34,7 +34,7 @@ var statusHints = map[WCStatus]string{
 	WCLocQPOpErr:     "the work request does not fit the queue pair, as a read on UC; Soft-RoCE says so, too, of a wrong lkey, and of a receive whose buffers are too small, outside their region, or without local write access",
 	WCMWBindErr:      "the memory window was not bound: its region needs AccessMWBind, and local write access for a window that peers may write to; the range must be in the region, and both of one protection domain",
 	WCRemOpErr:       "the peer could not do its part: its own completion says why",
-	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why",
+	WCWRFlushErr:     "the queue pair is in the error state: it was moved there, or an earlier completion says why; Soft-RoCE since Linux 6.4 says no more of a send that is wrong itself, such as its lkey",
 	WCRemInvReqErr:   "the peer refused the request: its queue pair's access flags (QPAccessFlags) do not allow it, or it is too long for the receive buffers",
 	WCRemAccessErr:   "the peer refused the access: wrong rkey, outside the region, or without the access flag",
 	WCRetryExcErr:    "the peer did not answer: it is down, unreachable, or its queue pair is not ready to receive; Soft-RoCE says so, too, of one that had no receive posted for that long",

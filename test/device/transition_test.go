@@ -177,7 +177,11 @@ func TestTransitionsAreTheKernels(t *testing.T) {
 		}
 		t.Logf("%v: %d changes accepted, %d refused", typ, accepted, refused)
 		require.Greater(t, accepted, 40)
-		require.Greater(t, refused, 500)
+		if linux(t, 6, 4) { // which takes all that changes no state
+			require.Greater(t, refused, 400)
+		} else {
+			require.Greater(t, refused, 500)
+		}
 	}
 	require.Len(t, seen, len(others), "some of these are no exceptions: %v", others)
 }
