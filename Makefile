@@ -2,8 +2,8 @@
 
 # The toolchains that are tested: of the release that go.mod asks for at least, and of the newest. The go command
 # downloads them as needed.
-GO_FLOOR := go1.26.8
-GO_NEWEST := go1.27.2
+GO_FLOOR := go1.26.11
+GO_NEWEST := go1.27.4
 # What programs are made of is compiled for each of these, and everything is vetted; the host's own is tested. From darwin
 # on there is no library to load, and programs that import ibv compile all the same. The examples load C libraries
 # themselves with purego, which builds for s390x without cgo from Go 1.27 on only, and for FreeBSD when it is compiled
@@ -36,7 +36,7 @@ export GOWORK := off
 step = @printf '\n== %s\n'
 
 .NOTPARALLEL:
-.PHONY: help deps generate demo bench mutants systems test prepare lint check test-host test-cross test-vm test-uml test-systems clean
+.PHONY: help deps generate demo bench mutants systems soak test prepare lint check test-host test-cross test-vm test-uml test-systems clean
 
 help: ## list these targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -153,6 +153,13 @@ systems: ## see with which releases, systems and kernels it works; write docs/sy
 	@test/deps
 	@test/deps build uml
 	@go run ./test/systems -parts '$(PARTS)' -libraries '$(LIBRARIES)' -headers '$(HEADERS)'
+
+# How long: 90s, 20m, 12h.
+SOAK ?= 1h
+soak: ## for an hour or SOAK=TIME, repeat with new seeds what finds more the longer it runs
+	@test/deps
+	@test/deps build uml
+	@test/soak $(SOAK)
 
 mutants: ## break ibvtest and the binding on purpose, in each way, and see that tests notice; write docs/mutants.md
 	@go run ./conformance/internal/mutants -page docs/mutants.md
