@@ -152,7 +152,7 @@ HEADERS ?=
 systems: ## see with which releases, systems and kernels it works; write docs/systems.md
 	@test/deps
 	@test/deps build uml
-	@go run ./test/systems -parts '$(PARTS)' -libraries '$(LIBRARIES)' -headers '$(HEADERS)'
+	@GO_NEWEST=$(GO_NEWEST) go run ./test/systems -parts '$(PARTS)' -libraries '$(LIBRARIES)' -headers '$(HEADERS)'
 
 # How long: 90s, 20m, 12h.
 SOAK ?= 1h

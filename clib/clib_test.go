@@ -17,6 +17,7 @@ import (
 
 	"github.com/goverbs/goverbs/clib"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // compile runs the C compiler in a folder.
@@ -62,7 +63,7 @@ func TestVersions(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.c"), []byte("int answer(void); int main(void) { return answer(); }"), 0o600))
 	out, err := compile(t, dir, "-o", "main", "main.c", "-L.", "-l:"+soname, "-Wl,-rpath,"+dir)
 	require.NoError(t, err, out)
-	program := exec.Command("./main")
+	program := emulated.Command("./main")
 	program.Dir = dir
 	var exit *exec.ExitError
 	require.ErrorAs(t, program.Run(), &exit)

@@ -4,7 +4,6 @@ package ibv_test
 
 import (
 	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/ebitengine/purego"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/goverbs/goverbs/ibv"
 	"github.com/goverbs/goverbs/internal/ccall"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // A provider's function that leads to Go ends the process where C is called
@@ -27,7 +27,7 @@ func TestGoInTheProvider(t *testing.T) {
 		return
 	}
 	for _, way := range []string{os.Getenv("GOVERBS_CCALL"), "portable"} {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestGoInTheProvider$")
+		cmd := emulated.Itself("-test.run=^TestGoInTheProvider$")
 		cmd.Env = append(os.Environ(), role+"=1", "GOVERBS_CCALL="+way)
 		out, err := cmd.CombinedOutput()
 		if way == "portable" || !ccall.Direct() {

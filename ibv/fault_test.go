@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // A provider that faults ends the process, and the runtime's report names the
@@ -46,7 +47,7 @@ func TestFaultInTheProvider(t *testing.T) {
 	for _, c := range calls {
 		for _, way := range []string{"", "portable"} {
 			t.Run(c.name+"), GOVERBS_CCALL="+way, func(t *testing.T) {
-				cmd := exec.Command(os.Args[0], "-test.run=^TestFaultInTheProvider$")
+				cmd := emulated.Itself("-test.run=^TestFaultInTheProvider$")
 				cmd.Env = append(os.Environ(), role+"="+c.name, "GOVERBS_CCALL="+way)
 				out, err := cmd.CombinedOutput()
 				var exit *exec.ExitError

@@ -3,7 +3,6 @@ package ibv_test
 import (
 	"context"
 	"os"
-	"os/exec"
 	"runtime"
 	"sync/atomic"
 	"testing"
@@ -12,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // A goroutine that does nothing but post or poll can be stopped by the collector.
@@ -22,7 +22,7 @@ func TestLoopsLetTheCollectorRun(t *testing.T) {
 	if os.Getenv(role) == "" {
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
-		cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestLoopsLetTheCollectorRun$", "-test.v")
+		cmd := emulated.CommandContext(ctx, os.Args[0], "-test.run=^TestLoopsLetTheCollectorRun$", "-test.v")
 		cmd.Env = append(os.Environ(), role+"=1", "GODEBUG=asyncpreemptoff=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // both is two goroutines at once.
@@ -39,7 +40,7 @@ func requireSeen(t *testing.T, prepare func(), races map[string]func()) {
 	}
 	for name := range races {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^"+strings.Split(t.Name(), "/")[0]+"$")
+			cmd := emulated.Itself("-test.run=^" + strings.Split(t.Name(), "/")[0] + "$")
 			cmd.Env = append(os.Environ(), role+"="+name, "GORACE=halt_on_error=1 exitcode=66")
 			out, err := cmd.CombinedOutput()
 			var exit *exec.ExitError

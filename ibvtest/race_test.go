@@ -6,7 +6,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"os"
-	"os/exec"
 	"sync/atomic"
 	"testing"
 	"unsafe"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -345,7 +345,7 @@ func TestRaces(t *testing.T) {
 	}
 	for name, c := range raceCases {
 		t.Run(name, func(t *testing.T) {
-			cmd := exec.Command(os.Args[0], "-test.run=^TestRaces$")
+			cmd := emulated.Itself("-test.run=^TestRaces$")
 			cmd.Env = append(os.Environ(), role+"="+name, "GORACE=halt_on_error=1 exitcode=66 atexit_sleep_ms=0")
 			out, err := cmd.CombinedOutput()
 			if c.reported == "" {

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -45,7 +46,7 @@ func TestRacesOfRingsAreSeen(t *testing.T) {
 		t.SkipNow() // nothing else is to happen here
 	}
 	for name := range races {
-		cmd := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$")
+		cmd := emulated.Itself("-test.run=^" + t.Name() + "$")
 		cmd.Env = append(os.Environ(), role+"="+name, "GORACE=halt_on_error=1 exitcode=66")
 		out, err := cmd.CombinedOutput()
 		var exit *exec.ExitError

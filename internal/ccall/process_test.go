@@ -13,10 +13,9 @@ import (
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
-)
 
-// emulatorVariable names the command, with its arguments, that runs this program where the processor cannot.
-const emulatorVariable = "GOVERBS_TEST_EMULATOR"
+	"github.com/goverbs/goverbs/internal/emulated"
+)
 
 // roles are what another process started by a test does instead of testing.
 var roles = map[string]func(argument string) error{
@@ -71,8 +70,7 @@ func playFault(function string) error {
 // another runs this program again in a role, and returns its output and its exit code.
 func another(t *testing.T, role string, env ...string) (stdout, stderr string, code int) {
 	t.Helper()
-	command := append(strings.Fields(os.Getenv(emulatorVariable)), os.Args[0])
-	cmd := exec.Command(command[0], command[1:]...)
+	cmd := emulated.Itself()
 	cmd.Env = append(append(os.Environ(), "CCALL_TEST_ROLE="+role), env...)
 	if object, err := compile(); err == nil { // what went wrong is for those to say who need it
 		cmd.Env = append(cmd.Env, objectVariable+"="+object)

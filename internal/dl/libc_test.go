@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 func TestFits(t *testing.T) {
@@ -63,7 +65,7 @@ func TestCLibrary(t *testing.T) {
 		compiler = "cc"
 	}
 	require.Equal(t, libcOf(t, compiler), cLibrary())
-	if cLibrary() == musl || os.Getenv("GOVERBS_TEST_EMULATOR") != "" {
+	if cLibrary() == musl || emulated.Emulated() {
 		return // nothing more to see, or no musl-gcc for that processor
 	}
 	require.Equal(t, musl, libcOf(t, "musl-gcc"))

@@ -2,22 +2,20 @@ package scripted
 
 import (
 	"os"
-	"os/exec"
 	"regexp"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/internal/dl"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // Again runs the tests that pattern names in another process with something added to the environment, and requires that
 // they pass. It is one without package rdma's checked mode, in which C is asked for less at once.
 func Again(t *testing.T, pattern string, env ...string) {
 	t.Helper()
-	command := append(strings.Fields(os.Getenv("GOVERBS_TEST_EMULATOR")), os.Args[0], "-test.v", "-test.run="+pattern)
-	cmd := exec.Command(command[0], command[1:]...)
+	cmd := emulated.Itself("-test.v", "-test.run="+pattern)
 	cmd.Env = append(append(os.Environ(), "GOVERBS_CHECK=0"), env...)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", passed.ReplaceAll(out, nil))

@@ -4,7 +4,6 @@ package device
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"sync/atomic"
 	"syscall"
@@ -14,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // channel is a completion channel, which does not block if it says so.
@@ -337,7 +337,7 @@ func TestClosedChannel(t *testing.T) {
 func TestClosedChannelWakesNobody(t *testing.T) {
 	const role = "DEVICE_TEST_CLOSES_CHANNEL"
 	if os.Getenv(role) == "" {
-		cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^"+t.Name()+"$")
+		cmd := emulated.Itself("-test.v", "-test.run=^"+t.Name()+"$")
 		cmd.Env = append(os.Environ(), role+"=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 	"github.com/goverbs/goverbs/test/internal/guest"
 )
 
@@ -382,7 +382,7 @@ func TestDataInOrder(t *testing.T) {
 func TestFork(t *testing.T) {
 	const role = "GOVERBS_TEST_FORK"
 	if os.Getenv(role) == "" {
-		cmd := exec.Command(os.Args[0], "-test.v", "-test.run=^TestFork$")
+		cmd := emulated.Itself("-test.v", "-test.run=^TestFork$")
 		cmd.Env = append(os.Environ(), role+"=1")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)

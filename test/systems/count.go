@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 )
@@ -29,7 +30,7 @@ func (t tally) into(r record) record {
 }
 
 // An event is one of go tool test2json's.
-type event struct{ Action, Test, Output string }
+type event struct{ Action, Package, Test, Output string }
 
 // events reads what a test printed with -test.v=test2json.
 func events(output string) (all []event, err error) {
@@ -39,7 +40,11 @@ func events(output string) (all []event, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("go tool test2json: %w", err)
 	}
-	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+	return decode(bytes.NewReader(out))
+}
+
+func decode(lines io.Reader) (all []event, err error) {
+	for d := json.NewDecoder(lines); ; {
 		var e event
 		if err := d.Decode(&e); err == io.EOF {
 			return all, nil
@@ -112,4 +117,42 @@ func deviceOfScenario(test string) string {
 		return ""
 	}
 	return f[1]
+}
+
+// countPackages adds up how the tests of several packages ended, as go test -json tells it. A package that ended badly
+// by itself, such as one that was not built, or not in time, counts as a failure of its name.
+func countPackages(output string) (sum tally, err error) {
+	var lines strings.Builder
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "{") { // what go itself says is none
+			lines.WriteString(line)
+		}
+	}
+	all, err := decode(strings.NewReader(lines.String()))
+	if err != nil {
+		return tally{}, err
+	}
+	failed := map[string]bool{}
+	for _, e := range all {
+		short := path.Base(e.Package)
+		switch {
+		case strings.Contains(e.Test, "/"):
+		case e.Test == "":
+			if e.Action == "fail" && e.Package != "" && !failed[e.Package] {
+				sum.failures = append(sum.failures, "package "+short)
+			}
+		case e.Action == "pass":
+			sum.passed++
+		case e.Action == "skip":
+			sum.skipped++
+		case e.Action == "fail":
+			failed[e.Package] = true
+			sum.failures = append(sum.failures, short+"."+e.Test)
+		}
+	}
+	if sum.passed+sum.skipped+len(sum.failures) == 0 {
+		return tally{}, fmt.Errorf("no test ran:\n%s", tail(output, 20))
+	}
+	slices.Sort(sum.failures)
+	return sum, nil
 }

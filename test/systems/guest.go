@@ -25,6 +25,15 @@ type place struct {
 	env []string
 	// skip is a regular expression of tests that cannot be in this place.
 	skip string
+	// devices are those that are tested, if not both.
+	devices []string
+}
+
+func (p place) deviceNames() []string {
+	if len(p.devices) > 0 {
+		return p.devices
+	}
+	return []string{rxe, siw}
 }
 
 // quote makes a word of a shell's.

@@ -24,6 +24,7 @@ var parts = []part{
 	{"places", "programs that name the folders of their libraries, in a root laid out as Nix does", runPlaces, true},
 	{"freebsd", "programs for FreeBSD, and libraries with its layouts that are given", runFreeBSD, true},
 	{"musl", "musl: devices in the process on it, and libraries that are given and made for it", runMusl, true},
+	{"processors", "other processors with a distribution's libibverbs for them, under qemu-user", runProcessors, true},
 	{"page", "nothing: the page is written from what was seen before", func(*session) error { return nil }, false},
 }
 

@@ -116,3 +116,21 @@ func TestSystemOf(t *testing.T) {
 		}
 	}
 }
+
+// What go test -json says of several packages is counted, and a package that ended badly by itself is no success.
+func TestCountPackages(t *testing.T) {
+	sum, err := countPackages(`{"Action":"run","Package":"x/a","Test":"TestA"}
+{"Action":"pass","Package":"x/a","Test":"TestA/one"}
+{"Action":"pass","Package":"x/a","Test":"TestA"}
+{"Action":"skip","Package":"x/a","Test":"TestB"}
+{"Action":"pass","Package":"x/a"}
+go: a word of its own
+{"Action":"fail","Package":"x/b","Test":"TestC"}
+{"Action":"fail","Package":"x/b"}
+{"Action":"fail","Package":"x/d"}
+`)
+	require.NoError(t, err)
+	require.Equal(t, tally{passed: 1, skipped: 1, failures: []string{"b.TestC", "package d"}}, sum)
+	_, err = countPackages("no such package\n")
+	require.ErrorContains(t, err, "no such package")
+}
