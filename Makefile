@@ -211,7 +211,7 @@ test-uml: ## the same at native speed, but for the race detector (builds User Mo
 	$(step) "guest at native speed"
 	@test/deps build uml
 	@test/softroce/uml-setup >/dev/null
-	@GUEST=uml go test -tags softroce ./test/softroce
+	@GUEST=uml go test -tags softroce ./test/softroce ./test/vendoring
 	$(step) "conformance of rxe0 and siw0"
 	@CGO_ENABLED=0 $(call conformance_test,uml)
 	$(step) "random sequences of calls on rxe0, beside the model"

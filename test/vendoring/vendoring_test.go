@@ -19,82 +19,96 @@ const (
 	maxGraph   = 25 // lines of go mod graph
 )
 
-const program = `package main
-
-import (
-	"errors"
-	"fmt"
-	"os"
-
-	"github.com/goverbs/goverbs/ibv"
-	"github.com/goverbs/goverbs/rdma"
-)
-
-func main() {
-	devices, err := rdma.Devices()
-	if err != nil && !errors.Is(err, ibv.ErrNoLibrary) {
-		fmt.Fprintln(os.Stderr, err)
-	}
-	fmt.Println("devices:", devices)
+// A user is a module that vendors goverbs.
+type user struct {
+	t       *testing.T
+	dir     string
+	command string // go
 }
-`
 
-// A module that vendors goverbs is built offline, with no C compiler anywhere, for every target. What is vendored, and the
-// graph of modules, are small.
+// newUser makes a module with the program in testdata, and vendors what it needs.
+func newUser(t *testing.T, root string) user {
+	t.Helper()
+	goCommand, err := exec.LookPath("go")
+	require.NoError(t, err)
+	u := user{t, t.TempDir(), goCommand}
+	program, err := os.ReadFile(filepath.Join("testdata", "main.go"))
+	require.NoError(t, err)
+	u.write("main.go", string(program))
+	u.write("go.mod", "module example.org/user\n\ngo 1.26.0\n\nrequire github.com/goverbs/goverbs v0.0.0\n\n"+
+		"replace github.com/goverbs/goverbs => "+root+"\n")
+	u.run(nil, "mod", "tidy")
+	u.run(nil, "mod", "vendor")
+	return u
+}
+
+func (u user) write(name, text string) {
+	u.t.Helper()
+	require.NoError(u.t, os.WriteFile(filepath.Join(u.dir, name), []byte(text), 0o666))
+}
+
+// run runs the go command without cgo.
+func (u user) run(env []string, args ...string) string {
+	u.t.Helper()
+	cmd := exec.Command(u.command, args...)
+	cmd.Dir = u.dir
+	cmd.Env = append(os.Environ(), append([]string{"GOWORK=off", "CGO_ENABLED=0"}, env...)...)
+	out, err := cmd.CombinedOutput()
+	require.NoError(u.t, err, "%v: %s", args, out)
+	return string(out)
+}
+
+// offline has nothing in PATH, and nothing can be downloaded.
+func (u user) offline(more ...string) []string {
+	return append(more, "PATH="+u.t.TempDir(), "GOPROXY=off", "GOFLAGS=-mod=vendor -buildvcs=false")
+}
+
+// A module that vendors goverbs is built offline, with no C compiler anywhere, and for every target everything is in its
+// vendor folder. What is vendored, and the graph of modules, are small.
 func TestVendored(t *testing.T) {
 	if testing.Short() {
-		t.Skip("it compiles for every target")
+		t.Skip("one build is enough")
 	}
 	root, err := filepath.Abs("../..")
 	require.NoError(t, err)
-	dir := t.TempDir()
-	write := func(name, text string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666))
-	}
-	write("main.go", program)
-	write("go.mod", "module example.org/user\n\ngo 1.26.0\n\nrequire github.com/goverbs/goverbs v0.0.0\n\n"+
-		"replace github.com/goverbs/goverbs => "+root+"\n")
-	goCommand, err := exec.LookPath("go")
-	require.NoError(t, err)
-	do := func(env []string, args ...string) string {
-		t.Helper()
-		cmd := exec.Command(goCommand, args...)
-		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), append([]string{"GOWORK=off", "CGO_ENABLED=0"}, env...)...)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%v: %s", args, out)
-		return string(out)
-	}
-	do(nil, "mod", "tidy")
-	do(nil, "mod", "vendor")
-	graph := strings.Count(do(nil, "mod", "graph"), "\n")
+	u := newUser(t, root)
+	graph := strings.Count(u.run(nil, "mod", "graph"), "\n")
 	require.LessOrEqual(t, graph, maxGraph, "lines of go mod graph")
 
-	modules, err := os.ReadFile(filepath.Join(dir, "vendor", "modules.txt"))
+	modules, err := os.ReadFile(filepath.Join(u.dir, "vendor", "modules.txt"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, strings.Count("\n"+string(modules), "\n# "), maxModules, "%s", modules)
 	require.NotContains(t, string(modules), "golang.org/x/sys", "see package internal/system")
-	size := vendored(t, filepath.Join(dir, "vendor"))
+	size := vendored(t, filepath.Join(u.dir, "vendor"))
 	require.LessOrEqual(t, size, int64(maxBytes))
 	t.Logf("%d bytes are vendored, and the graph has %d lines", size, graph)
 
-	// Nothing is in PATH, and nothing can be downloaded.
-	offline := []string{"PATH=" + t.TempDir(), "GOPROXY=off", "GOFLAGS=-mod=vendor -buildvcs=false"}
+	// That the same files compile for each target is seen where all targets are vetted.
+	u.run(u.offline(), "build", "-o", os.DevNull, ".")
 	makefile, err := os.ReadFile(filepath.Join(root, "Makefile"))
 	require.NoError(t, err)
 	_, after, ok := strings.Cut(string(makefile), "\nTARGETS := ")
 	require.True(t, ok)
 	targets, _, _ := strings.Cut(after, "\nTAGS")
-	built := 0
+	listed := 0
 	for target := range strings.FieldsSeq(targets) {
 		system, processor, ok := strings.Cut(target, "/")
 		if !ok || strings.HasPrefix(target, "#") {
 			continue
 		}
-		do(append(offline, "GOOS="+system, "GOARCH="+processor), "build", "-o", os.DevNull, ".")
-		built++
+		packages := u.run(u.offline("GOOS="+system, "GOARCH="+processor), "list", "-deps", ".")
+		require.Contains(t, packages, "github.com/goverbs/goverbs/internal/dl")
+		listed++
 	}
-	require.Greater(t, built, 10)
+	require.Greater(t, listed, 10)
+}
+
+// What programs import has no x/sys in it, whichever package it is.
+func TestWithoutSys(t *testing.T) {
+	out, err := exec.Command("go", "list", "-deps", "github.com/goverbs/goverbs/rdma", "github.com/goverbs/goverbs/ibvtest",
+		"github.com/goverbs/goverbs/conformance", "github.com/goverbs/goverbs/clib").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.NotContains(t, string(out), "\ngolang.org/x/sys", "see package internal/system")
 }
 
 // vendored is how many bytes are in a folder.
