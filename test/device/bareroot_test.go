@@ -112,6 +112,8 @@ func needed(t *testing.T) (loader string, clibrary, verbs, providers []string) {
 	require.NoError(t, err)
 	maps, err := os.ReadFile("/proc/self/maps")
 	require.NoError(t, err)
+	start, err := filepath.EvalSymlinks(interpreter(t))
+	require.NoError(t, err)
 	seen := map[string]bool{}
 	for line := range strings.Lines(string(maps)) {
 		at := strings.IndexByte(line, '/')
@@ -125,7 +127,7 @@ func needed(t *testing.T) (loader string, clibrary, verbs, providers []string) {
 		}
 		seen[file] = true
 		switch {
-		case strings.HasPrefix(name, "ld-"):
+		case file == start, strings.HasPrefix(name, "ld-"): // musl's is the C library
 			loader = file
 		case providerFile.MatchString(name):
 			providers = append(providers, file)
@@ -135,6 +137,10 @@ func needed(t *testing.T) (loader string, clibrary, verbs, providers []string) {
 			clibrary = append(clibrary, file)
 		}
 	}
+	// Where musl looks for libraries.
+	paths, err := filepath.Glob("/etc/" + strings.TrimSuffix(filepath.Base(interpreter(t)), ".so.1") + ".path")
+	require.NoError(t, err)
+	clibrary = append(clibrary, paths...)
 	require.NotEmpty(t, loader)
 	require.NotEmpty(t, verbs)
 	require.NotEmpty(t, providers)
