@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/goverbs/goverbs/headers"
 )
 
 const (
@@ -23,6 +25,9 @@ var fakeCgo = []string{"-tags", "goverbs_fakecgo", "-gcflags=github.com/ebitengi
 // runFreeBSD shows what can be shown of FreeBSD without a machine that runs it: programs for it are linked as it wants
 // them, and its layouts and calls work with a libibverbs of these layouts that is given, compiled for Linux.
 func runFreeBSD(s *session) error {
+	if err := s.freeBSDCovered(); err != nil {
+		return err
+	}
 	for _, arch := range []string{"amd64", "arm64"} {
 		if err := s.freeBSDProgram(arch); err != nil {
 			return err
@@ -39,6 +44,27 @@ func runFreeBSD(s *session) error {
 		}
 	}
 	s.saw(record{What: scenarios, CLibrary: "libc.so.7", Note: "there is no FreeBSD kernel here, nor an emulator of one"})
+	return nil
+}
+
+// freeBSDCovered compares the bindings with what the generator makes of the facts of FreeBSD's headers.
+func (s *session) freeBSDCovered() error {
+	gen, err := s.generator()
+	if err != nil {
+		return err
+	}
+	for _, system := range headers.Systems() {
+		if !strings.HasPrefix(system.Release, freeBSDRelease) {
+			continue
+		}
+		r := record{What: generate, System: system.Name + " " + system.Version, Release: system.Release}
+		if _, err := s.command(nil, gen, "check", "-o", "ibv", "-facts", "headers/facts/"+system.Release+".json.gz"); err != nil {
+			r.Failed, r.Failures = 1, []string{tail(err.Error(), 5)}
+		} else {
+			r.Passed = 1
+		}
+		s.saw(r)
+	}
 	return nil
 }
 
