@@ -223,7 +223,7 @@ func (m *muslRoom) library(p pair) error {
 // named, those that start themselves.
 const (
 	startOthers     = "TestOpenWhatCannotBeHad|TestTooMuchLockedMemory|TestEnvironmentOfPrivilegedPrograms|TestBareRoot"
-	startThemselves = startOthers + "|TestFork|TestClosedChannelWakesNobody"
+	startThemselves = startOthers + "|TestFork|TestClosedChannelWakesNobody|TestStore"
 )
 
 // bare runs the device tests where there is nothing but musl, the library, and what starts them: in each way to have a
