@@ -149,9 +149,9 @@ test-host: ## tests that need no device, in every build mode and with each Go
 PARTS ?=
 LIBRARIES ?=
 HEADERS ?=
-systems: ## see with which releases, systems and kernels it works; write docs/systems.md
-	@test/deps
+systems: ## see with which releases, systems and kernels it works; write docs/systems.md (PARTS, LIBRARIES, HEADERS: see there)
 	@test/deps build uml
+	@test/deps cross guest || echo "systems: parts that need these say so" >&2
 	@GO_NEWEST=$(GO_NEWEST) go run ./test/systems -parts '$(PARTS)' -libraries '$(LIBRARIES)' -headers '$(HEADERS)'
 
 # How long: 90s, 20m, 12h.

@@ -25,8 +25,14 @@ type DeviceOptions struct {
 	OnLeak func(Leak)
 }
 
-// Open opens the device with a name, or with "" the first one with an active port.
-// The caller closes it.
+// Open opens the device with a name, or with "" the first one with an active port,
+// of whichever transport: [Devices] tells what each speaks. The caller closes it.
+// Any goroutine may call it.
+//
+// The error is [ibv.ErrNoLibrary] where there is no libibverbs. Otherwise it says
+// what is in the way: ENODEV where there is no such device, or no provider for it,
+// ENOENT, EACCES or EPERM where its node is missing or may not be opened, and
+// ENOSYS where the kernel has no RDMA support loaded.
 //
 // C: ibv_open_device(3)
 func Open(name string, opts DeviceOptions) (*Device, error) {

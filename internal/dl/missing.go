@@ -14,7 +14,7 @@ var packages = []struct {
 	verbs           string            // what has libibverbs, and the providers with it
 	others          map[string]string // what has another library, by its name up to the first dot
 }{
-	{system: "Alpine", command: "apk add", verbs: "rdma-core"},
+	{system: "Alpine", command: "apk add", verbs: "rdma-core-libs"},
 	{system: "Arch", command: "pacman -S", verbs: "rdma-core"},
 	{system: "CentOS Stream, Fedora", command: "dnf install", verbs: "libibverbs",
 		others: map[string]string{"librdmacm": "librdmacm", "libibumad": "libibumad", "libibmad": "infiniband-diags", "libibnetdisc": "infiniband-diags"}},

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"os/exec"
@@ -43,10 +44,8 @@ func (s *session) compareHeaders(r record, include string) error {
 		if runtime.GOARCH == t.Arch && t.String() == "linux/"+t.Arch {
 			compiler = "cc"
 		}
-		if compiler == "" {
-			continue // a C library or processor that no compiler here is for
-		}
 		if _, err := exec.LookPath(compiler); err != nil {
+			fmt.Printf("    facts of %s are compared with no compiler: there is none here (%s)\n", t, cmp.Or(compiler, "none is known"))
 			continue
 		}
 		seen := r

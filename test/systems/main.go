@@ -18,6 +18,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 func main() {
@@ -55,7 +56,7 @@ func run() error {
 	}
 	// What was seen so far is written down, also when it is ended from outside.
 	var stop context.CancelFunc
-	s.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt)
+	s.ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	var failed []error
 	for _, p := range todo {
@@ -100,7 +101,7 @@ func pairs(flag, text string) (all []pair, err error) {
 func chooseParts(names string, s *session) (todo []part, err error) {
 	if names == "" {
 		for _, p := range parts {
-			if given := len(s.libraries)+len(s.headers) > 0; !given || slices.Contains([]string{"libraries", "headers", "musl", "freebsd"}, p.name) {
+			if given := s.given(); len(given) == 0 || slices.Contains(given, p.name) {
 				todo = append(todo, p)
 			}
 		}
@@ -114,4 +115,28 @@ func chooseParts(names string, s *session) (todo []part, err error) {
 		todo = append(todo, parts[i])
 	}
 	return todo, nil
+}
+
+// given are the parts that what is given is for; none if nothing is.
+func (s *session) given() (names []string) {
+	add := func(name string) {
+		if !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	if len(s.headers) > 0 {
+		add("headers")
+	}
+	for _, p := range s.libraries {
+		arch, err := muslArch(p.path)
+		switch {
+		case strings.HasPrefix(p.release, freeBSDRelease):
+			add("freebsd")
+		case err == nil && arch != "":
+			add("musl")
+		default:
+			add("libraries")
+		}
+	}
+	return names
 }
