@@ -130,7 +130,11 @@ func (m *muslRoom) makeCompiler() error {
 		}
 	}
 	m.compiler = filepath.Join(dir, "gcc")
-	script := fmt.Sprintf("#!/bin/sh\nexec %s-gcc \"$@\" -specs %s -idirafter %s\n", gnu, filepath.Join(dir, "specs"), dir)
+	flags := ""
+	if m.arch == "arm64" {
+		flags = "-mno-outline-atomics" // libgcc's ask glibc which instructions there are
+	}
+	script := fmt.Sprintf("#!/bin/sh\nexec %s-gcc %s \"$@\" -specs %s -idirafter %s\n", gnu, flags, filepath.Join(dir, "specs"), dir)
 	return os.WriteFile(m.compiler, []byte(script), 0o755)
 }
 
