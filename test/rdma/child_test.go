@@ -4,13 +4,14 @@ package rdma
 
 import (
 	"os"
-	"os/exec"
 	"runtime"
 	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sys/unix"
+
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // child runs the calling test in a process of its own that lacks some of root's
@@ -23,7 +24,7 @@ func child(t *testing.T, prepare func(), without ...uintptr) bool {
 	if os.Getenv(role) == t.Name() {
 		return true
 	}
-	cmd := exec.Command("/proc/self/exe", "-test.v", "-test.run=^"+t.Name()+"$")
+	cmd := emulated.Itself("-test.v", "-test.run=^"+t.Name()+"$")
 	cmd.Env = append(os.Environ(), role+"="+t.Name())
 	var said []byte
 	failed := make(chan error)

@@ -10,7 +10,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
-	"os/exec"
 	"strings"
 	"syscall"
 	"testing"
@@ -19,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/goverbs/goverbs/ibv"
+	"github.com/goverbs/goverbs/internal/emulated"
 	"github.com/goverbs/goverbs/rdma"
 )
 
@@ -101,7 +101,7 @@ func (s *survivor) run(round int) time.Duration {
 	t := s.t
 	conn, file := streams(t, s.tcp)
 	defer conn.Close()
-	cmd := exec.Command("/proc/self/exe", "-test.run=^TestPeerIsKilled$", "-test.v")
+	cmd := emulated.Itself("-test.run=^TestPeerIsKilled$", "-test.v")
 	cmd.Env = append(os.Environ(), peerRole+"="+fmt.Sprintf("%s %d", s.death.Stage, s.death.After))
 	cmd.ExtraFiles = []*os.File{file}
 	var output strings.Builder

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/goverbs/goverbs/internal/emulated"
 )
 
 // startPeer runs the calling test in a second process, whose variable role is the
@@ -20,7 +22,7 @@ func startPeer(ctx context.Context, t *testing.T, role string) (*exec.Cmd, net.C
 	listener, err := net.Listen("unix", filepath.Join(t.TempDir(), "socket"))
 	require.NoError(t, err)
 	defer listener.Close()
-	peer := exec.CommandContext(ctx, "/proc/self/exe", "-test.run=^"+t.Name()+"$")
+	peer := emulated.CommandContext(ctx, os.Args[0], "-test.run=^"+t.Name()+"$")
 	peer.Env = append(os.Environ(), role+"="+listener.Addr().String())
 	peer.Stdout, peer.Stderr = os.Stdout, os.Stderr
 	require.NoError(t, peer.Start())

@@ -24,8 +24,11 @@ func (s *session) deviceTests(r record, b build, p place) error {
 		name := filepath.Base(path)
 		jobs = append(jobs, job{name, append([]string{path}, flags...), filepath.Join(s.root, "test", strings.TrimSuffix(name, ".test"))})
 	}
-	jobs = append(jobs, job{"conformance", append([]string{made.scenarios}, "-test.v=test2json", "-test.run", "^TestDevice$", "-device", strings.Join(p.deviceNames(), ",")),
-		filepath.Join(s.root, "conformance")})
+	suite := []string{made.scenarios, "-test.v=test2json", "-test.run", "^TestDevice$", "-device", strings.Join(p.deviceNames(), ",")}
+	if p.skipScenarios != "" {
+		suite = append(suite, "-test.skip", "///^("+p.skipScenarios+")$")
+	}
+	jobs = append(jobs, job{"conformance", suite, filepath.Join(s.root, "conformance")})
 	outcomes, kernel, err := p.run(s, made.dir, jobs)
 	if err != nil {
 		return err

@@ -25,6 +25,8 @@ type place struct {
 	env []string
 	// skip is a regular expression of tests that cannot be in this place.
 	skip string
+	// skipScenarios is the same of scenarios, as go test names them.
+	skipScenarios string
 	// devices are those that are tested, if not both.
 	devices []string
 }
