@@ -49,7 +49,7 @@ func newCheckedHost(t *testing.T) *checkedHost {
 	require.NoError(t, err)
 	h.Rig = &mistakes.Rig{
 		T: t, Device: device, Prepare: h, QP: h.qp, From: ibv.GIDEntry{GID: ibv.GIDOf(netip.IPv6Loopback()), PortNum: 1},
-		Entries: func(asked int) int { return asked }, Longest: 1 << 20, LongestUD: 1024,
+		Entries: func(asked int) int { return asked }, Receives: func(asked int) int { return asked }, Longest: 1 << 20, LongestUD: 1024,
 	}
 	return h
 }

@@ -25,6 +25,9 @@ type Rig struct {
 	// Entries is how many completions a queue really has room for that was asked for
 	// some.
 	Entries func(asked int) int
+	// Receives is the same of a shared receive queue: kernels since 6.12 give
+	// Soft-RoCE's more.
+	Receives func(asked int) int
 	// Longest is how long a message may be, and on UD.
 	Longest, LongestUD int
 }

@@ -53,6 +53,13 @@ func (r *rig) forMistakes() *mistakes.Rig {
 	return &mistakes.Rig{
 		T: r.t, Device: r.dev, PD: r.pd, QP: r.inState, From: r.gid,
 		Entries: func(asked int) int { return r.cq(asked).Entries() },
+		Receives: func(asked int) int {
+			attr := ibv.SRQInitAttr{Attr: ibv.SRQAttr{MaxWR: uint32(asked), MaxSGE: 1}}
+			srq, err := r.pd.Raw().CreateSRQ(&attr)
+			require.NoError(r.t, err)
+			require.NoError(r.t, srq.Close())
+			return int(attr.Attr.MaxWR)
+		},
 		Longest: int(attr.MaxMsgSz), LongestUD: 128 << attr.ActiveMTU,
 	}
 }

@@ -93,7 +93,7 @@ func (k suiteKernel) run(s *session) error {
 	return s.deviceTests(r, build{arch: "amd64", cgo: "0"}, place{
 		guest: "vm",
 		// A test asks for two gigabytes at once.
-		guestEnv: []string{"GOVERBS_CACHE=" + cache, "VM_TIMEOUT=3600", "VM_MEM=3G"},
+		guestEnv: []string{"GOVERBS_CACHE=" + cache, "VM_TIMEOUT=3600", "VM_MEM=6G"},
 		// It wants siw0 in front of rxe0, and QEMU's guest has them the other way round.
 		skip: "TestSiwIsNotTheFirstChoice",
 	})
