@@ -21,11 +21,15 @@ func runKernels(s *session) error {
 	}
 	var failed []error
 	var seen []string
+	chosen := strings.Fields(os.Getenv(suitesVariable))
 	for _, system := range archive.Suites() {
 		if s.brief {
 			break // another kernel's download is longer than all other parts
 		}
 		suite := system.Version
+		if len(chosen) > 0 && !slices.Contains(chosen, suite) {
+			continue
+		}
 		k, err := kernelOf(s, suite)
 		switch {
 		case err != nil:
