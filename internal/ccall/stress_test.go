@@ -95,14 +95,16 @@ func playStress(string) error {
 	var arrived atomic.Int64
 	var threads sync.Map
 	time.AfterFunc(stressTime, func() { stop.Store(true) })
+	// A machine with other work, or an emulator, can be slow to send or to deliver the first signal.
+	late := time.Now().Add(stressTime + 5*time.Second)
+	goOn := func() bool { return !stop.Load() || arrived.Load() == 0 && time.Now().Before(late) }
 	background.Go(func() {
 		for !stop.Load() {
 			runtime.GC()
 		}
 	})
 	background.Go(func() {
-		// An emulator can be slow to deliver the first.
-		for late := time.Now().Add(stressTime + 5*time.Second); !stop.Load() || arrived.Load() == 0 && time.Now().Before(late); {
+		for goOn() {
 			select {
 			case <-signals:
 				arrived.Add(1)
@@ -111,7 +113,7 @@ func playStress(string) error {
 		}
 	})
 	background.Go(func() {
-		for !stop.Load() {
+		for goOn() {
 			threads.Range(func(thread, _ any) bool {
 				// The first is what the runtime preempts with: it has to tolerate strangers sending it.
 				for _, s := range []syscall.Signal{syscall.SIGURG, syscall.SIGUSR1} {
@@ -133,7 +135,7 @@ func playStress(string) error {
 				threads.Store(syscall.Gettid(), nil)
 				defer threads.Delete(syscall.Gettid())
 			}
-			for n := int64(0); n < 5 || !stop.Load(); n++ { // a few even where the time is over before they begin
+			for n := int64(0); n < 5 || goOn(); n++ { // a few even where the time is over before they begin
 				if err := stressedCall(post, n, i == 0); err != nil {
 					failures <- fmt.Errorf("goroutine %d, call %d: %w", i, n, err)
 					return
