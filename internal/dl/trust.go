@@ -50,13 +50,16 @@ func environment(name string) string {
 // followed are the variables by which libibverbs and its providers load libraries, look for devices elsewhere, or write to
 // files. At most the user's number keeps libibverbs from following them, which is no other one with set-group-ID and with
 // capabilities.
-var followed = []string{"RDMAV_DRIVERS", "IBV_DRIVERS", "SYSFS_PATH", "VERBS_LOG_FILE", "MLX5_DEBUG_FILE"}
+var followed = []string{"RDMAV_DRIVERS", "IBV_DRIVERS", "SYSFS_PATH", "VERBS_LOG_FILE", "MLX5_DEBUG_FILE", "QELR_DEBUG_FILE"}
 
 // withhold takes those out of the environment that C sees, where it is not to be trusted. Go's stays as it is.
 var withhold = sync.OnceFunc(func() {
-	if withheld() == "" {
-		return
+	if withheld() != "" {
+		clearFollowed()
 	}
+})
+
+func clearFollowed() {
 	unsetenv, err := findSymbol(everywhere, "unsetenv")
 	if err != nil {
 		return
@@ -65,4 +68,4 @@ var withhold = sync.OnceFunc(func() {
 		text := append([]byte(name), 0)
 		Call(unsetenv, uintptr(unsafe.Pointer(&text[0])))
 	}
-})
+}

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"golang.org/x/sys/unix"
 
 	"github.com/goverbs/goverbs/ibv"
 )
@@ -35,21 +36,26 @@ func TestEnvironmentOfPrivilegedPrograms(t *testing.T) {
 		"VERBS_LOG_LEVEL=4", "VERBS_LOG_FILE=" + log,
 	}
 	for name, tt := range map[string]struct {
-		mode    os.FileMode
-		chosen  []string
-		follows bool
+		mode         os.FileMode
+		chosen       []string
+		follows      bool
+		capabilities []byte
 	}{
-		"none":         {0o755, nil, false},
-		"a library":    {0o755, []string{"GOVERBS_LIBIBVERBS=" + library}, true},
-		"a folder":     {0o755, chosen[:1], true},
-		"a driver":     {0o755, chosen[1:3], true},
-		"set-user-ID":  {0o755 | os.ModeSetuid, append(chosen, "GOVERBS_LIBIBVERBS="+library), false},
-		"set-group-ID": {0o755 | os.ModeSetgid, append(chosen, "GOVERBS_LIBIBVERBS="+library), false},
+		"none":         {mode: 0o755},
+		"a library":    {mode: 0o755, chosen: []string{"GOVERBS_LIBIBVERBS=" + library}, follows: true},
+		"a folder":     {mode: 0o755, chosen: chosen[:1], follows: true},
+		"a driver":     {mode: 0o755, chosen: chosen[1:3], follows: true},
+		"set-user-ID":  {mode: 0o755 | os.ModeSetuid, chosen: append(chosen, "GOVERBS_LIBIBVERBS="+library)},
+		"set-group-ID": {mode: 0o755 | os.ModeSetgid, chosen: append(chosen, "GOVERBS_LIBIBVERBS="+library)},
+		"capabilities": {mode: 0o755, chosen: append(chosen, "GOVERBS_LIBIBVERBS="+library), capabilities: lockMemory},
 	} {
 		t.Run(name, func(t *testing.T) {
 			program := filepath.Join(folder, strings.ReplaceAll(name, " ", "-"))
 			require.NoError(t, os.WriteFile(program, itself, 0o755))
 			require.NoError(t, os.Chmod(program, tt.mode))
+			if tt.capabilities != nil {
+				require.NoError(t, unix.Setxattr(program, "security.capability", tt.capabilities, 0))
+			}
 			said := asNobody(t, program, tt.chosen)
 			if tt.follows {
 				require.Contains(t, said, folder)
@@ -57,12 +63,16 @@ func TestEnvironmentOfPrivilegedPrograms(t *testing.T) {
 				require.NotContains(t, said, folder)
 				require.NoFileExists(t, log)
 			}
-			if tt.mode&(os.ModeSetuid|os.ModeSetgid) != 0 && !strings.Contains(said, "library: ") {
+			if !tt.follows && tt.chosen != nil && !strings.Contains(said, "library: ") {
 				require.Contains(t, said, "GOVERBS_LIBIBVERBS and GOVERBS_LIBRARIES are not followed")
 			}
 		})
 	}
 }
+
+// lockMemory is what setcap cap_ipc_lock=ep writes: a version with the bit that says effective, and then what is permitted
+// and what is inherited, of the first 32 and of the others.
+var lockMemory = []byte{1, 0, 0, 2, 0, 1 << (unix.CAP_IPC_LOCK - 8), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}
 
 // asNobody has a user without rights run a program that is these tests, with nothing in the environment that says what
 // to load but what is given, and gives what it said.
