@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 )
 
@@ -119,6 +120,9 @@ func choose(soname string) choice {
 	}
 	for _, folder := range filepath.SplitList(environment(foldersVariable)) {
 		name := filepath.Join(folder, soname)
+		if !strings.ContainsRune(name, filepath.Separator) {
+			name = "./" + name // or the dynamic linker would look for it elsewhere
+		}
 		if _, err := os.Stat(name); err == nil && folder != "" {
 			return choice{soname, name, foldersVariable}
 		}
