@@ -21,4 +21,5 @@ var here = []named{
 	{syscall.EPROGMISMATCH, "EPROGMISMATCH"},
 	{syscall.EPROGUNAVAIL, "EPROGUNAVAIL"},
 	{syscall.ERPCMISMATCH, "ERPCMISMATCH"},
+	{97, "EINTEGRITY"}, // which package syscall lacks
 }

@@ -4,6 +4,7 @@ package system
 
 import (
 	"os"
+	"runtime"
 	"syscall"
 	"testing"
 
@@ -15,13 +16,18 @@ import (
 func TestErrnoName(t *testing.T) {
 	differ := map[string]string{ // the first is what x/sys/unix says
 		"ENOTSUP": "EOPNOTSUPP", "EFSCORRUPTED": "EUCLEAN", // two names of the same on Linux
+		"EWOULDBLOCK": "EAGAIN", // and on FreeBSD
 	}
 	named := 0
 	for errno := range syscall.Errno(4096) {
 		want, got := unix.ErrnoName(errno), ErrnoName(errno)
-		if got != want {
-			require.Equal(t, differ[want], got, "errno %d", errno)
+		if other, known := differ[want]; known && got != want {
+			want = other
 		}
+		if got == "" && runtime.GOOS != "linux" && runtime.GOOS != "freebsd" {
+			continue // whose own names are not needed
+		}
+		require.Equal(t, want, got, "errno %d", errno)
 		if got != "" {
 			named++
 		}
