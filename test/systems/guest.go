@@ -62,6 +62,12 @@ type outcome struct {
 	status string
 }
 
+// chooseLibraries are the variables by which whoever starts this would choose what is loaded, and it would be told of as
+// if it were the place's.
+var chooseLibraries = []string{
+	"GOVERBS_LIBIBVERBS", "GOVERBS_LIBRARIES", "RDMAV_DRIVERS", "IBV_DRIVERS", "LD_LIBRARY_PATH", "LD_PRELOAD",
+}
+
 const (
 	jobBegins = "== systems: begin "
 	jobEnds   = "== systems: end "
@@ -92,7 +98,11 @@ func (p place) run(s *session, dir string, jobs []job) (outcomes map[string]outc
 		}
 	}
 	for _, j := range jobs {
-		argv := append([]string{"env"}, p.env...)
+		argv := []string{"env"}
+		for _, name := range chooseLibraries {
+			argv = append(argv, "-u", name)
+		}
+		argv = append(argv, p.env...)
 		before := "cd " + quote(j.dir) + " && "
 		if p.root != "" {
 			argv, before = append(argv, "chroot", p.root), "" // the root may have no programs of its own

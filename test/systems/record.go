@@ -53,13 +53,29 @@ type record struct {
 
 // key is what a record is about. A newer one of the same key takes its place: versions that only say how new something
 // was do not count.
-func (r record) key() string {
+func (r record) key() string { return strings.Join(r.about(), "|") }
+
+func (r record) about() []string {
 	series := func(version string) string {
 		f := strings.SplitN(version, ".", 3)
 		return strings.Join(f[:min(2, len(f))], ".")
 	}
 	name, _, _ := strings.Cut(r.CLibrary, " ")
-	return strings.Join([]string{r.Part, r.What, r.System, r.Release, r.Processor, name, r.CGO, r.Device, series(r.Kernel), series(r.Go)}, "|")
+	return []string{r.Part, r.What, r.System, r.Release, r.Processor, name, r.CGO, r.Device, series(r.Kernel), series(r.Go)}
+}
+
+// covers tells whether it was run, and the other, which was not, is about the same, or about less than is known of what ran.
+func (r record) covers(other record) bool {
+	if !r.ran() || other.ran() {
+		return false
+	}
+	mine := r.about()
+	for i, field := range other.about() {
+		if field != "" && field != mine[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // ran tells whether anything was run at all.
@@ -109,11 +125,15 @@ func readSeen(root string) (all []record, err error) {
 	return all, nil
 }
 
-// merge puts newer records in the place of older ones of the same key, and in order.
+// merge puts newer records in the place of older ones of the same key, and in order. What could not be run somewhere says
+// nothing of what was run, and is left out.
 func merge(old, newer []record) []record {
+	given := slices.Concat(old, newer)
 	at := map[string]record{}
-	for _, r := range slices.Concat(old, newer) {
-		at[r.key()] = r
+	for _, r := range given {
+		if !slices.ContainsFunc(given, func(other record) bool { return other.covers(r) }) {
+			at[r.key()] = r
+		}
 	}
 	all := make([]record, 0, len(at))
 	for _, r := range at {

@@ -3,6 +3,7 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,83 @@ func TestMerge(t *testing.T) {
 	other := old
 	other.Device = siw
 	require.Equal(t, []record{newer, other}, merge([]record{other, old}, []record{newer}))
+}
+
+// What could not be run takes no row from what was, before or after, wherever that leaves less to be said of it.
+func TestMergeNotRun(t *testing.T) {
+	ran := record{Part: "kernels", What: tests, System: "debian sid", CLibrary: "glibc 2.36", Device: rxe, Kernel: "7.2.1", Go: "1.26.8", Passed: 90}
+	same := ran
+	same.Passed, same.Note = 0, "the guest did not start"
+	nothing := record{Part: "kernels", What: tests, Note: "no archive of this system's is known"}
+	for _, not := range []record{same, nothing} {
+		require.Equal(t, []record{ran}, merge([]record{ran}, []record{not}))
+		require.Equal(t, []record{ran}, merge([]record{not}, []record{ran}))
+		require.Equal(t, []record{not}, merge([]record{not}, nil), "it says why, as long as nothing was run")
+	}
+	other := nothing
+	other.Kernel = "5.10.4"
+	require.ElementsMatch(t, []record{other, ran}, merge([]record{other, ran}, []record{nothing}), "that is about another kernel")
+	failed := ran
+	failed.Passed, failed.Failed = 0, 1
+	require.Equal(t, []record{failed}, merge([]record{ran}, []record{failed}))
+}
+
+// Programs of the guest get the environment of their place, and no library that the caller has chosen. The guest here is
+// a program that runs what it is given.
+func TestPlaceEnvironment(t *testing.T) {
+	root := t.TempDir()
+	folder := filepath.Join(root, "test/softroce")
+	require.NoError(t, os.MkdirAll(folder, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(folder, "guest"), []byte("#!/bin/sh\nexec \"$@\"\n"), 0o755))
+	for _, name := range chooseLibraries {
+		t.Setenv(name, "")
+	}
+	t.Setenv("GOVERBS_LIBIBVERBS", "/chosen")
+	t.Setenv("GOVERBS_LIBRARIES", "/chosen")
+	t.Setenv("RDMAV_DRIVERS", "/chosen")
+	t.Setenv("OTHER", "stays")
+	s := &session{ctx: t.Context(), root: root, work: t.TempDir()}
+	p := place{guest: "guest", env: []string{"RDMAV_DRIVERS=/given"}}
+	outcomes, _, err := p.run(s, root, []job{{name: "told", argv: []string{"env"}}})
+	require.NoError(t, err)
+	env := strings.Split(outcomes["told"].output, "\n")
+	require.Contains(t, env, "RDMAV_DRIVERS=/given")
+	require.Contains(t, env, "OTHER=stays")
+	require.NotContains(t, outcomes["told"].output, "/chosen")
+}
+
+// A library that is where it was built for finds its providers itself, and any other one has them named.
+func TestLibraryEnv(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	library := filepath.Join(dir, "libibverbs.so.1")
+	builtFor := func(folder string) {
+		require.NoError(t, os.WriteFile(library, []byte("\x7fELF\x00"+folder+"/libibverbs/lib%s-rdmav34.so\x00"), 0o755))
+	}
+	builtFor(dir)
+	env, err := libraryEnv(library)
+	require.NoError(t, err)
+	require.Equal(t, []string{"GOVERBS_LIBIBVERBS=" + library}, env)
+	for _, elsewhere := range []string{"/elsewhere", "/prefix" + dir} {
+		builtFor(elsewhere)
+		_, err = libraryEnv(library)
+		require.ErrorContains(t, err, "no provider is beside it")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "librxe-rdmav34.so"), nil, 0o755))
+	env, err = libraryEnv(library)
+	require.NoError(t, err)
+	require.Contains(t, env, "RDMAV_DRIVERS="+filepath.Join(dir, "librxe"))
+}
+
+// Of libraries that cannot be tried, each is told of.
+func TestLibrariesThatCannotBe(t *testing.T) {
+	first, second := t.TempDir(), filepath.Join(t.TempDir(), "libibverbs.so.1")
+	require.NoError(t, os.WriteFile(second, []byte("not a library"), 0o644))
+	s := &session{ctx: t.Context(), libraries: []pair{{"39.0", first}, {"44.0", second}}}
+	err := runLibraries(s)
+	require.ErrorContains(t, err, "release 39.0: ")
+	require.ErrorContains(t, err, "release 44.0: ")
+	require.Empty(t, s.seen)
 }
 
 // A cell says yes only where something was run and nothing failed.
